@@ -1,0 +1,1 @@
+"""memvault: the kernel that the services share: contract, numbers, bus, calls, screening, text and command line."""

@@ -1,0 +1,1 @@
+"""Calls between services: server, client, errors and deadlines."""

@@ -1,0 +1,1 @@
+"""Settings, telemetry, life cycle and the embedded servers."""

@@ -1,0 +1,1 @@
+"""memvault gateway service."""

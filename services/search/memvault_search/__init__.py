@@ -1,0 +1,1 @@
+"""Search: finds, scores and picks a user's memory blocks."""
