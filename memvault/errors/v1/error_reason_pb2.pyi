@@ -1,0 +1,68 @@
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from typing import ClassVar as _ClassVar
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ErrorReason(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ERROR_REASON_UNSPECIFIED: _ClassVar[ErrorReason]
+    ERROR_REASON_USER_REQUIRED: _ClassVar[ErrorReason]
+    ERROR_REASON_USER_INVALID: _ClassVar[ErrorReason]
+    ERROR_REASON_QUERY_REQUIRED: _ClassVar[ErrorReason]
+    ERROR_REASON_TEXT_REQUIRED: _ClassVar[ErrorReason]
+    ERROR_REASON_TEXT_TOO_LONG: _ClassVar[ErrorReason]
+    ERROR_REASON_TEXT_INVALID: _ClassVar[ErrorReason]
+    ERROR_REASON_FIELD_INVALID: _ClassVar[ErrorReason]
+    ERROR_REASON_FIELD_UNKNOWN: _ClassVar[ErrorReason]
+    ERROR_REASON_FILTER_UNKNOWN: _ClassVar[ErrorReason]
+    ERROR_REASON_PAYLOAD_TOO_LARGE: _ClassVar[ErrorReason]
+    ERROR_REASON_UNSAFE_CONTENT: _ClassVar[ErrorReason]
+    ERROR_REASON_NOT_FOUND: _ClassVar[ErrorReason]
+    ERROR_REASON_VERSION_CONFLICT: _ClassVar[ErrorReason]
+    ERROR_REASON_IDEMPOTENCY_CONFLICT: _ClassVar[ErrorReason]
+    ERROR_REASON_EMBEDDER_CHANGED: _ClassVar[ErrorReason]
+    ERROR_REASON_UNAUTHENTICATED: _ClassVar[ErrorReason]
+    ERROR_REASON_PERMISSION_DENIED: _ClassVar[ErrorReason]
+    ERROR_REASON_RATE_LIMITED: _ClassVar[ErrorReason]
+    ERROR_REASON_DEADLINE_EXCEEDED: _ClassVar[ErrorReason]
+    ERROR_REASON_CANCELLED: _ClassVar[ErrorReason]
+    ERROR_REASON_OVERLOADED: _ClassVar[ErrorReason]
+    ERROR_REASON_SERVICE_UNAVAILABLE: _ClassVar[ErrorReason]
+    ERROR_REASON_BUS_UNAVAILABLE: _ClassVar[ErrorReason]
+    ERROR_REASON_STORE_UNAVAILABLE: _ClassVar[ErrorReason]
+    ERROR_REASON_SEARCH_UNAVAILABLE: _ClassVar[ErrorReason]
+    ERROR_REASON_NO_MODEL: _ClassVar[ErrorReason]
+    ERROR_REASON_MODEL_FAILED: _ClassVar[ErrorReason]
+    ERROR_REASON_UNIMPLEMENTED: _ClassVar[ErrorReason]
+    ERROR_REASON_INTERNAL: _ClassVar[ErrorReason]
+ERROR_REASON_UNSPECIFIED: ErrorReason
+ERROR_REASON_USER_REQUIRED: ErrorReason
+ERROR_REASON_USER_INVALID: ErrorReason
+ERROR_REASON_QUERY_REQUIRED: ErrorReason
+ERROR_REASON_TEXT_REQUIRED: ErrorReason
+ERROR_REASON_TEXT_TOO_LONG: ErrorReason
+ERROR_REASON_TEXT_INVALID: ErrorReason
+ERROR_REASON_FIELD_INVALID: ErrorReason
+ERROR_REASON_FIELD_UNKNOWN: ErrorReason
+ERROR_REASON_FILTER_UNKNOWN: ErrorReason
+ERROR_REASON_PAYLOAD_TOO_LARGE: ErrorReason
+ERROR_REASON_UNSAFE_CONTENT: ErrorReason
+ERROR_REASON_NOT_FOUND: ErrorReason
+ERROR_REASON_VERSION_CONFLICT: ErrorReason
+ERROR_REASON_IDEMPOTENCY_CONFLICT: ErrorReason
+ERROR_REASON_EMBEDDER_CHANGED: ErrorReason
+ERROR_REASON_UNAUTHENTICATED: ErrorReason
+ERROR_REASON_PERMISSION_DENIED: ErrorReason
+ERROR_REASON_RATE_LIMITED: ErrorReason
+ERROR_REASON_DEADLINE_EXCEEDED: ErrorReason
+ERROR_REASON_CANCELLED: ErrorReason
+ERROR_REASON_OVERLOADED: ErrorReason
+ERROR_REASON_SERVICE_UNAVAILABLE: ErrorReason
+ERROR_REASON_BUS_UNAVAILABLE: ErrorReason
+ERROR_REASON_STORE_UNAVAILABLE: ErrorReason
+ERROR_REASON_SEARCH_UNAVAILABLE: ErrorReason
+ERROR_REASON_NO_MODEL: ErrorReason
+ERROR_REASON_MODEL_FAILED: ErrorReason
+ERROR_REASON_UNIMPLEMENTED: ErrorReason
+ERROR_REASON_INTERNAL: ErrorReason
