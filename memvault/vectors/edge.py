@@ -1,0 +1,289 @@
+"""Qdrant's engine in this process: the default store, one folder per collection.
+
+Facts about the engine that shape this file: opening a folder twice corrupts it (hence `flock`); a query holds
+the interpreter lock and a flush takes 0.1 to 0.3 s (hence one worker thread and a timer); an upsert is in the
+write-ahead log when it returns, so that a kill loses nothing even without a flush.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numpy as np
+import qdrant_edge as engine
+
+from memvault.vectors.edge_filters import to_filter
+from memvault.vectors.filters import And, Ids
+from memvault.vectors.model import Hit, Payload, Point, RankerQuery, Record, SparseVector
+from memvault.vectors.store import SpecMismatchError, StoreLockedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from memvault.vectors.filters import Condition
+    from memvault.vectors.model import CollectionSpec
+
+T = TypeVar("T")
+
+_UNUSED = "_unused"
+"""The engine refuses a collection without any vector; this sparse one is never written."""
+
+_FIELD_TYPES = {
+    "keyword": engine.PayloadSchemaType.Keyword,
+    "integer": engine.PayloadSchemaType.Integer,
+    "float": engine.PayloadSchemaType.Float,
+    "bool": engine.PayloadSchemaType.Bool,
+    "datetime": engine.PayloadSchemaType.Datetime,
+}
+
+
+class EdgeStore:
+    """A `VectorStore` on folders below `root`; the process that opened it is its only user."""
+
+    def __init__(self, root: Path, *, flush_every_s: float) -> None:
+        """Remember where; nothing is opened before `ensure`.
+
+        Args:
+            root: folder of all collections, created when missing.
+            flush_every_s: pause between two flushes of what changed, in seconds, above 0.
+        """
+        self._root = root
+        self._flush_every_s = flush_every_s
+        self._shards: dict[str, engine.EdgeShard] = {}
+        self._locks: dict[str, int] = {}
+        self._dirty: set[str] = set()
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="edge")
+        self._timer: asyncio.Task[None] | None = None
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._worker, work)
+
+    async def ensure(self, collection: CollectionSpec) -> None:
+        """Open or create the folder of the collection, under its lock."""
+        if collection.name in self._shards:
+            return
+        await self._run(lambda: self._open(collection))
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().create_task(self._flush_on_time())
+
+    def _open(self, spec: CollectionSpec) -> None:
+        folder = self._root / spec.name
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock(spec.name)
+        try:
+            if (folder / "edge_config.json").exists():
+                _check(spec, folder)
+                shard = engine.EdgeShard.load(str(folder))
+            else:
+                shard = engine.EdgeShard.create(str(folder), _config(spec))
+        except BaseException:
+            self._unlock(spec.name)
+            raise
+        for name, kind in spec.fields.items():
+            shard.update(engine.UpdateOperation.create_field_index(name, _FIELD_TYPES[kind]))
+        self._shards[spec.name] = shard
+
+    def _lock(self, name: str) -> None:
+        path = self._root / f"{name}.lock"
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            text = f"{self._root / name} is in use by another process: stop that one first"
+            raise StoreLockedError(text) from error
+        self._locks[name] = descriptor
+
+    def _unlock(self, name: str) -> None:
+        os.close(self._locks.pop(name))
+
+    async def _flush_on_time(self) -> None:
+        while True:
+            await asyncio.sleep(self._flush_every_s)
+            await self.flush()
+
+    async def upsert(self, collection: str, points: Sequence[Point]) -> None:
+        """Write points through the write-ahead log."""
+        if not points:
+            return
+        operation = engine.UpdateOperation.upsert_points([_to_point(point) for point in points])
+        await self._update(collection, operation)
+
+    async def _update(self, collection: str, operation: engine.UpdateOperation) -> None:
+        shard = self._shards[collection]
+        self._dirty.add(collection)
+        await self._run(lambda: shard.update(operation))
+
+    async def query_batch(self, collection: str, rankers: Sequence[RankerQuery]) -> dict[str, list[Hit]]:
+        """Answer all rankers in one visit to the worker thread."""
+        asked = [ranker for ranker in rankers if _can_match(ranker)]
+        found: dict[str, list[Hit]] = {ranker.name: [] for ranker in rankers}
+        if not asked:
+            return found
+        shard = self._shards[collection]
+        batch = engine.QueryBatchRequest([_to_query(ranker) for ranker in asked])
+        answers = await self._run(lambda: shard.query_batch(batch))
+        for ranker, answer in zip(asked, answers, strict=True):
+            hits = [Hit(str(point.id), point.score, point.payload or {}) for point in answer]
+            found[ranker.name] = sorted(hits, key=lambda hit: (-hit.score, hit.id))
+        return found
+
+    async def retrieve(self, collection: str, ids: Sequence[str], *, with_vectors: bool = False) -> list[Record]:
+        """Read points by id."""
+        if not ids:
+            return []
+        shard = self._shards[collection]
+        wanted = list(ids)
+        answer = await self._run(lambda: shard.retrieve(wanted, with_payload=True, with_vector=with_vectors))
+        by_id = {str(record.id): _to_record(record) for record in answer}
+        return [by_id[id_] for id_ in ids if id_ in by_id]
+
+    async def scroll(
+        self,
+        collection: str,
+        condition: Condition | None,
+        *,
+        limit: int,
+        offset: str | None = None,
+        with_vectors: bool = False,
+    ) -> tuple[list[Record], str | None]:
+        """Read one page of points."""
+        shard = self._shards[collection]
+        request = engine.ScrollRequest(
+            limit=limit,
+            offset=cast("Any", offset),
+            filter=to_filter(condition),
+            with_payload=True,
+            with_vector=with_vectors,
+        )
+        records, following = await self._run(lambda: shard.scroll(request))
+        return [_to_record(record) for record in records], (None if following is None else str(following))
+
+    async def count(self, collection: str, condition: Condition | None = None) -> int:
+        """Count points exactly."""
+        shard = self._shards[collection]
+        request = engine.CountRequest(exact=True, filter=to_filter(condition))
+        return await self._run(lambda: shard.count(request))
+
+    async def set_payload(
+        self,
+        collection: str,
+        ids: Sequence[str],
+        payload: Payload,
+        *,
+        only_if: Condition | None = None,
+    ) -> None:
+        """Merge fields; by a filter also when unconditional, because an unknown id is an error to the engine."""
+        chosen: Condition = Ids(tuple(ids))
+        if only_if is not None:
+            chosen = And((chosen, only_if))
+        wanted = to_filter(chosen)
+        if not ids or wanted is None:
+            return
+        await self._update(collection, engine.UpdateOperation.set_payload_by_filter(wanted, payload))
+
+    async def delete(self, collection: str, selection: Sequence[str] | Condition) -> None:
+        """Remove points by id or condition."""
+        if isinstance(selection, (list, tuple)):
+            if not selection:
+                return
+            operation = engine.UpdateOperation.delete_points(list(selection))
+        else:
+            wanted = to_filter(cast("Condition", selection))
+            if wanted is None:
+                return
+            operation = engine.UpdateOperation.delete_points_by_filter(wanted)
+        await self._update(collection, operation)
+
+    async def flush(self) -> None:
+        """Write what changed since the last flush to the disk."""
+        for name in sorted(self._dirty):
+            self._dirty.discard(name)
+            await self._run(self._shards[name].flush)
+
+    async def close(self) -> None:
+        """Flush, close all shards and let go of their locks."""
+        if self._timer is not None:
+            self._timer.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._timer
+            self._timer = None
+        if not self._shards:
+            return
+        await self.flush()
+        for name in list(self._shards):
+            await self._run(self._shards.pop(name).close)
+            self._unlock(name)
+        self._worker.shutdown()
+
+
+def _config(spec: CollectionSpec) -> engine.EdgeConfig:
+    dense = {
+        name: engine.EdgeVectorParams(size=vector.size, distance=engine.Distance.Cosine)
+        for name, vector in spec.dense.items()
+    }
+    sparse = spec.sparse or (() if dense else (_UNUSED,))
+    return engine.EdgeConfig(
+        vectors=dense or None,
+        sparse_vectors={name: engine.EdgeSparseVectorParams() for name in sparse} or None,
+    )
+
+
+def _check(spec: CollectionSpec, folder: Path) -> None:
+    config = json.loads((folder / "edge_config.json").read_text())
+    stored = {name: vector["size"] for name, vector in (config.get("vectors") or {}).items()}
+    asked = {name: vector.size for name, vector in spec.dense.items()}
+    sparse = set(config.get("sparse_vectors") or {}) - {_UNUSED}
+    if stored != asked or sparse != set(spec.sparse):
+        text = (
+            f"{folder} holds vectors {stored} and {sorted(sparse)}, "
+            f"but the settings ask for {asked} and {sorted(spec.sparse)}: "
+            "set the former encoder again, or export, remove the folder and import"
+        )
+        raise SpecMismatchError(text)
+
+
+def _can_match(ranker: RankerQuery) -> bool:
+    empty_sparse = isinstance(ranker.vector, SparseVector) and not len(ranker.vector.indices)
+    return ranker.limit > 0 and not empty_sparse
+
+
+def _to_sparse(vector: SparseVector) -> engine.SparseVector:
+    return engine.SparseVector(vector.indices.tolist(), vector.values.tolist())
+
+
+def _to_point(point: Point) -> engine.Point:
+    vectors: dict[str, Any] = {name: vector.tolist() for name, vector in point.dense.items()}
+    vectors |= {name: _to_sparse(v) for name, v in point.sparse.items() if len(v.indices)}
+    return engine.Point(cast("Any", point.id), vectors, point.payload)
+
+
+def _to_query(ranker: RankerQuery) -> engine.QueryRequest:
+    vector: Any = ranker.vector
+    named = _to_sparse(vector) if isinstance(vector, SparseVector) else vector.tolist()
+    return engine.QueryRequest(
+        limit=ranker.limit,
+        query=engine.Query.Nearest(named, using=ranker.using),
+        filter=to_filter(ranker.filter),
+        with_payload=ranker.with_payload,
+    )
+
+
+def _to_record(record: engine.Record) -> Record:
+    dense: dict[str, NDArray[np.float32]] = {}
+    sparse: dict[str, SparseVector] = {}
+    for name, vector in cast("Mapping[str, Any]", record.vector or {}).items():
+        if isinstance(vector, engine.SparseVector):
+            sparse[name] = SparseVector(np.asarray(vector.indices, np.uint32), np.asarray(vector.values, np.float32))
+        else:
+            dense[name] = np.asarray(vector, np.float32)
+    return Record(str(record.id), record.payload or {}, dense, sparse)
