@@ -26,6 +26,7 @@ from memvault.vectors.store import SpecMismatchError, StoreLockedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+    from uuid import UUID
 
     from numpy.typing import NDArray
 
@@ -142,7 +143,7 @@ class EdgeStore:
         if not ids:
             return []
         shard = self._shards[collection]
-        wanted = list(ids)
+        wanted: list[int | UUID | str] = list(ids)
         answer = await self._run(lambda: shard.retrieve(wanted, with_payload=True, with_vector=with_vectors))
         by_id = {str(record.id): _to_record(record) for record in answer}
         return [by_id[id_] for id_ in ids if id_ in by_id]
