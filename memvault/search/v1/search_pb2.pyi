@@ -85,7 +85,7 @@ class SearchHit(_message.Message):
     def __init__(self, block: _Optional[_Union[_types_pb2.Block, _Mapping]] = ..., score: _Optional[float] = ..., highlight: _Optional[str] = ..., explanation: _Optional[_Union[_types_pb2.CardExplanation, _Mapping]] = ..., similarity: _Optional[float] = ...) -> None: ...
 
 class ScoreReference(_message.Message):
-    __slots__ = ("lists", "best_scoring_score", "scoring_low", "scoring_high", "rerank_low", "rerank_high", "reranked", "scored")
+    __slots__ = ("lists", "best_scoring_score", "scoring_low", "scoring_high", "rerank_low", "rerank_high", "reranked", "scored", "boost_centre")
     class RankedList(_message.Message):
         __slots__ = ("ranker", "scores", "limit")
         RANKER_FIELD_NUMBER: _ClassVar[int]
@@ -103,6 +103,7 @@ class ScoreReference(_message.Message):
     RERANK_HIGH_FIELD_NUMBER: _ClassVar[int]
     RERANKED_FIELD_NUMBER: _ClassVar[int]
     SCORED_FIELD_NUMBER: _ClassVar[int]
+    BOOST_CENTRE_FIELD_NUMBER: _ClassVar[int]
     lists: _containers.RepeatedCompositeFieldContainer[ScoreReference.RankedList]
     best_scoring_score: float
     scoring_low: float
@@ -111,7 +112,8 @@ class ScoreReference(_message.Message):
     rerank_high: float
     reranked: bool
     scored: _containers.RepeatedCompositeFieldContainer[ScoredBlock]
-    def __init__(self, lists: _Optional[_Iterable[_Union[ScoreReference.RankedList, _Mapping]]] = ..., best_scoring_score: _Optional[float] = ..., scoring_low: _Optional[float] = ..., scoring_high: _Optional[float] = ..., rerank_low: _Optional[float] = ..., rerank_high: _Optional[float] = ..., reranked: _Optional[bool] = ..., scored: _Optional[_Iterable[_Union[ScoredBlock, _Mapping]]] = ...) -> None: ...
+    boost_centre: float
+    def __init__(self, lists: _Optional[_Iterable[_Union[ScoreReference.RankedList, _Mapping]]] = ..., best_scoring_score: _Optional[float] = ..., scoring_low: _Optional[float] = ..., scoring_high: _Optional[float] = ..., rerank_low: _Optional[float] = ..., rerank_high: _Optional[float] = ..., reranked: _Optional[bool] = ..., scored: _Optional[_Iterable[_Union[ScoredBlock, _Mapping]]] = ..., boost_centre: _Optional[float] = ...) -> None: ...
 
 class ScoredBlock(_message.Message):
     __slots__ = ("block_id", "score")
