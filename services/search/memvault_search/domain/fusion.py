@@ -1,0 +1,186 @@
+"""Fusing rankings (R-10): reciprocal rank fusion, and the convex combination as a switch.
+
+Score_rrf(d) = sum over rankers of w_r / (k + rank_r(d)), ranks from 1 (Cormack et al. 2009). Ranks vote
+and scores do not, because a cosine and a BM25 sum have different scales. A pure function of ours, so
+that every card can tell its rank in each ranker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault_search.domain.scoring.candidates import FloatArray, IntArray
+from memvault_search.domain.scoring.ordering import stable_order
+
+Side = Literal["dense", "sparse"]
+ABSENT = 0
+
+
+@dataclass(frozen=True)
+class FusionNumbers:
+    """`method` is `rrf` or `convex`; `k` the rank offset of RRF.
+
+    `ceiling` says what a base score of 1 means: `one_side` (the best that a block found by one side
+    alone could have, better ones are cut to 1) or `all_sides` (first in every ranker; nothing is cut).
+    """
+
+    method: str
+    k: float
+    ceiling: str
+
+    def __post_init__(self) -> None:
+        if self.method not in {"rrf", "convex"}:
+            message = f"fusion method must be 'rrf' or 'convex', not {self.method!r}"
+            raise ValueError(message)
+        if self.ceiling not in {"one_side", "all_sides"}:
+            message = f"fusion ceiling must be 'one_side' or 'all_sides', not {self.ceiling!r}"
+            raise ValueError(message)
+        if self.k < 0.0:
+            message = f"k must be at least 0, not {self.k}"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One ranker's list: ids with their scores (higher is better), in any order.
+
+    Scores are finite; ids are unique; `weight` is at least 0. `limit` is how many the ranker was asked
+    for: what a full list does not hold lies beyond it.
+    """
+
+    name: str
+    side: Side
+    ids: tuple[str, ...]
+    scores: FloatArray
+    limit: int
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if len(self.ids) != len(self.scores) or len(set(self.ids)) != len(self.ids):
+            message = f"ranking {self.name} needs one score for each id and each id once"
+            raise ValueError(message)
+        if not np.isfinite(self.scores).all() or self.weight < 0.0:
+            message = f"ranking {self.name} has a score that is not finite, or a negative weight"
+            raise ValueError(message)
+
+
+@dataclass(frozen=True)
+class Cutoffs:
+    """What is left of a ranking once its ids are gone, enough to rank a late block in it (R-14).
+
+    `scores` fall from the best to the last.
+    """
+
+    name: str
+    side: Side
+    scores: FloatArray
+    limit: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Fused:
+    """`score` and `base`: (n,), by falling score, ties by id. `ranks`: (n, r), from 1; ABSENT = 0.
+
+    `base` lies in [0, 1] and is where scoring starts (R-13).
+    """
+
+    ids: tuple[str, ...]
+    score: FloatArray
+    base: FloatArray
+    ranks: IntArray
+    rankers: tuple[str, ...]
+
+    def ranks_of(self, row: int) -> dict[str, int]:
+        """Return the rank of one candidate in each ranker that found it."""
+        pairs = zip(self.rankers, self.ranks[row].tolist(), strict=True)
+        return {name: rank for name, rank in pairs if rank != ABSENT}
+
+
+def fuse(rankings: Sequence[Ranking], numbers: FusionNumbers) -> Fused:
+    """Fuse rankings into one list of all ids that any of them holds."""
+    ids = tuple(sorted({one for ranking in rankings for one in ranking.ids}))
+    row_of = {one: row for row, one in enumerate(ids)}
+    scores = np.full((len(ids), len(rankings)), np.nan)
+    ranks = np.zeros((len(ids), len(rankings)), dtype=np.int64)
+    for column, ranking in enumerate(rankings):
+        order = stable_order(ranking.scores, ranking.ids)
+        rows = [row_of[ranking.ids[position]] for position in order]
+        ranks[rows, column] = np.arange(1, len(rows) + 1)
+        scores[rows, column] = ranking.scores[order]
+    return _ordered(ids, scores, ranks, cutoffs(rankings), numbers)
+
+
+def fuse_late(scores: Mapping[str, Sequence[float]], reference: Sequence[Cutoffs], numbers: FusionNumbers) -> Fused:
+    """Place blocks that came later among the rankings of the first call (R-14).
+
+    `scores` has one value for each of `reference` per id, nan where the ranker has none. A block's rank
+    in a ranker is 1 + the scores there above its own; beyond the ranker's list it gets nothing.
+    """
+    ids = tuple(sorted(scores))
+    table = np.array([scores[one] for one in ids], dtype=np.float64).reshape(len(ids), len(reference))
+    ranks = np.zeros(table.shape, dtype=np.int64)
+    for column, cutoff in enumerate(reference):
+        above = np.searchsorted(-cutoff.scores, -table[:, column], side="left") + 1
+        found = ~np.isnan(table[:, column]) & (above <= cutoff.limit)
+        ranks[:, column] = np.where(found, above, ABSENT)
+    table[ranks == ABSENT] = np.nan
+    return _ordered(ids, table, ranks, reference, numbers)
+
+
+def cutoffs(rankings: Sequence[Ranking]) -> tuple[Cutoffs, ...]:
+    """Return what late blocks need to know of each ranking."""
+    return tuple(Cutoffs(one.name, one.side, np.sort(one.scores)[::-1], one.limit, one.weight) for one in rankings)
+
+
+def _ordered(
+    ids: tuple[str, ...],
+    scores: FloatArray,
+    ranks: IntArray,
+    reference: Sequence[Cutoffs],
+    numbers: FusionNumbers,
+) -> Fused:
+    weights = np.array([one.weight for one in reference], dtype=np.float64)
+    votes = _rrf_votes(ranks, numbers.k) if numbers.method == "rrf" else _convex_votes(scores, reference)
+    fused = votes @ weights
+    first = 1.0 / (numbers.k + 1.0) if numbers.method == "rrf" else 1.0
+    ceiling = first * _ceiling_weight(reference, numbers.ceiling)
+    base = np.minimum(fused / ceiling, 1.0) if ceiling > 0.0 else np.zeros_like(fused)
+    order = stable_order(fused, ids)
+    return Fused(
+        ids=tuple(ids[row] for row in order),
+        score=fused[order],
+        base=base[order],
+        ranks=ranks[order],
+        rankers=tuple(one.name for one in reference),
+    )
+
+
+def _rrf_votes(ranks: IntArray, k: float) -> npt.NDArray[np.float64]:
+    return np.where(ranks == ABSENT, 0.0, 1.0 / (k + np.maximum(ranks, 1)))
+
+
+def _convex_votes(scores: FloatArray, reference: Sequence[Cutoffs]) -> npt.NDArray[np.float64]:
+    """Min-max each ranker over its own list; late values are clipped to [0, 1]; absent is 0."""
+    votes = np.zeros_like(scores)
+    for column, cutoff in enumerate(reference):
+        if not len(cutoff.scores):
+            continue
+        low, high = float(cutoff.scores[-1]), float(cutoff.scores[0])
+        spread = (scores[:, column] - low) / (high - low) if high > low else np.ones(len(scores))
+        votes[:, column] = np.where(np.isnan(scores[:, column]), 0.0, np.clip(spread, 0.0, 1.0))
+    return votes
+
+
+def _ceiling_weight(reference: Sequence[Cutoffs], ceiling: str) -> float:
+    total: dict[str, float] = {}
+    for one in reference:
+        total[one.side] = total.get(one.side, 0.0) + one.weight
+    if not total:
+        return 0.0
+    return max(total.values()) if ceiling == "one_side" else sum(total.values())

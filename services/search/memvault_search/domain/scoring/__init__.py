@@ -1,0 +1,1 @@
+"""The eleven scoring stages (R-13) and what they read."""

@@ -1,0 +1,1 @@
+"""The eleven stages, one file each; `scoring/pipeline.py` lists them in order."""
