@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pkgutil
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from pydantic import TypeAdapter
 
 from memvault.runtime.settings import Profile, defaults
 from memvault_search.adapters.strengths_file import load_strengths
+from memvault_search.domain.scoring import stages
 from memvault_search.domain.scoring.candidates import DAY_S, Record, ScoringContext, assemble
 from memvault_search.domain.scoring.numbers import ScoringNumbers, Strengths
 from memvault_search.domain.scoring.pipeline import CLAMP, STAGES, Scored, score
@@ -49,6 +51,12 @@ GOLDEN = Record(
 
 def ids(scored: Scored) -> list[str]:
     return [scored.candidates.ids[row] for row in scored.order]
+
+
+def test_every_file_of_a_stage_is_registered() -> None:
+    files = {module.name for module in pkgutil.iter_modules(stages.__path__)}
+    assert files == {stage.name for stage in STAGES}
+    assert all(type(stage).__module__.endswith(f".{stage.name}") for stage in STAGES)
 
 
 @pytest.mark.r("R-13")

@@ -1,6 +1,7 @@
 """Is anything relevant at all? (R-17).
 
-A fused or scored value cannot say so: the best of a bad lot is always first. Calibrated similarity and the share of the question's words that a block holds can.
+A fused or scored value cannot say so: the best of a bad lot is always first. Calibrated similarity and the
+share of the question's words that a block holds can.
 """
 
 from __future__ import annotations

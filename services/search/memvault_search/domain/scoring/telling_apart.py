@@ -18,34 +18,9 @@ _CODE = re.compile(r"[a-z0-9_#@.:/\\+-]*[0-9][a-z0-9_#@.:/\\+%-]*")
 _CAPITALISED = re.compile(r"\b[A-Z][A-Za-z]+\b|\b[A-Z]\b")
 _LATIN = re.compile(r"[A-Za-z]+(?:['\u2019][a-z]+)?")
 _NUMERAL = re.compile(r"[零〇一二三四五六七八九十百千万亿两半]+")
-_NUMBER_WORDS = frozenset(
-    {
-        "zero",
-        "one",
-        "two",
-        "three",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "twenty",
-        "thirty",
-        "hundred",
-        "thousand",
-        "first",
-        "second",
-        "third",
-        "half",
-        "double",
-        "twice",
-        "am",
-        "pm",
-    }
+_NUMBER_WORD = re.compile(
+    r"(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred|thousand"
+    r"|first|second|third|half|double|twice|am|pm)\Z"
 )
 _NEGATIONS_EN = frozenset({"no", "not", "never", "none", "nobody", "nothing", "neither", "nor", "without", "cannot"})
 _NEGATIONS_ZH = frozenset(["别", "勿", "无", "非", "未", "否"])
@@ -72,7 +47,7 @@ def marks(text: str) -> tuple[frozenset[str], frozenset[str], int]:
     folded = fold(text)
     codes = {code.strip(".:/\\-+") for code in _CODE.findall(folded)}
     latin = [word.replace("\u2019", "'").lower() for word in _LATIN.findall(folded)]
-    codes.update(word for word in latin if word in _NUMBER_WORDS)
+    codes.update(word for word in latin if _NUMBER_WORD.match(word))
     negations = sum(word in _NEGATIONS_EN or word.endswith("n't") for word in latin)
     names: set[str] = set()
     for word, tag in rjieba.tag(folded):
