@@ -46,59 +46,59 @@ def one(stage: str, record: Record, **changes: Any) -> float:
 
 def test_the_stages_are_the_eleven_in_their_order() -> None:
     assert [stage.name for stage in STAGES] == [
-        "recency_boost",
-        "importance_weight",
-        "trust_boost",
-        "feedback_boost",
-        "length_norm",
-        "weibull_decay",
-        "ppr_boost",
-        "semantic_boost",
-        "min_score_gate",
-        "noise_filter",
-        "pairwise_dedup",
+        "RecencyBoost",
+        "ImportanceWeight",
+        "TrustBoost",
+        "FeedbackBoost",
+        "LengthNorm",
+        "WeibullDecay",
+        "PPRBoost",
+        "SemanticBoost",
+        "MinScoreGate",
+        "NoiseFilter",
+        "PairwiseDedup",
     ]
 
 
 @pytest.mark.r("R-13")
 @pytest.mark.parametrize(("age", "expected"), [(0, 1.15), (14, 1 + 0.15 / math.e), (28, 1 + 0.15 * math.exp(-2))])
 def test_recency_falls_by_e_every_fourteen_days_of_event_time(age: float, expected: float) -> None:
-    assert one("recency_boost", Record("a", 1.0, event_time=days_ago(age))) == pytest.approx(expected)
+    assert one("RecencyBoost", Record("a", 1.0, event_time=days_ago(age))) == pytest.approx(expected)
 
 
 @pytest.mark.r("R-13")
 def test_what_has_no_event_time_is_neither_boosted_nor_punished_for_its_age() -> None:
-    assert one("recency_boost", Record("a", 1.0)) == 1.0
+    assert one("RecencyBoost", Record("a", 1.0)) == 1.0
 
 
 def test_what_lies_ahead_counts_as_of_today() -> None:
-    assert one("recency_boost", Record("a", 1.0, event_time=days_ago(-3))) == pytest.approx(1.15)
+    assert one("RecencyBoost", Record("a", 1.0, event_time=days_ago(-3))) == pytest.approx(1.15)
 
 
 @pytest.mark.r("R-07")
 @pytest.mark.parametrize(("age", "distance"), [(10, 0), (7, 0), (14, 0), (5, 2), (0, 7), (20, 6)])
 def test_with_a_time_range_age_is_the_distance_to_the_range(age: float, distance: float) -> None:
     asked = TimeRange(days_ago(14), days_ago(7))
-    boost = one("recency_boost", Record("a", 1.0, event_time=days_ago(age)), time_range=asked)
+    boost = one("RecencyBoost", Record("a", 1.0, event_time=days_ago(age)), time_range=asked)
     assert boost == pytest.approx(1 + 0.15 * math.exp(-distance / 14))
 
 
 @pytest.mark.r("R-13")
 @pytest.mark.parametrize(("confidence", "expected"), [(0.0, 0.7), (0.5, 0.85), (1.0, 1.0), (math.nan, 1.0)])
 def test_importance_weighs_the_writers_confidence(confidence: float, expected: float) -> None:
-    assert one("importance_weight", Record("a", 1.0, confidence=confidence)) == pytest.approx(expected)
+    assert one("ImportanceWeight", Record("a", 1.0, confidence=confidence)) == pytest.approx(expected)
 
 
 @pytest.mark.r("R-13")
 @pytest.mark.parametrize(("trust", "expected"), [(1.0, 1.0), (0.5, 0.85), (0.0, 0.7), (math.nan, 1.0)])
 def test_trust_takes_away_what_the_source_lacks(trust: float, expected: float) -> None:
-    assert one("trust_boost", Record("a", 1.0, trust=trust)) == pytest.approx(expected)
+    assert one("TrustBoost", Record("a", 1.0, trust=trust)) == pytest.approx(expected)
 
 
 @pytest.mark.r("R-13")
 @pytest.mark.parametrize(("ups", "downs", "net"), [(0, 0, 0), (3, 0, 3), (0, 3, -3), (5, 2, 3), (900, 0, 900)])
 def test_feedback_saturates_with_the_net_of_ups_and_downs(ups: float, downs: float, net: float) -> None:
-    boost = one("feedback_boost", Record("a", 1.0, ups=ups, downs=downs))
+    boost = one("FeedbackBoost", Record("a", 1.0, ups=ups, downs=downs))
     assert boost == pytest.approx(1 + 0.15 * math.tanh(net / 3))
 
 
@@ -108,20 +108,20 @@ def test_feedback_saturates_with_the_net_of_ups_and_downs(ups: float, downs: flo
     [(500, 1.0), (1000, 1 / 1.3), (250, 1 / 1.3), (125, 1 / 1.6), (0, 1 / (1 + 0.3 * math.log2(500)))],
 )
 def test_length_divides_by_the_octaves_from_five_hundred_characters(length: float, expected: float) -> None:
-    assert one("length_norm", Record("a", 1.0, length=length)) == pytest.approx(expected)
+    assert one("LengthNorm", Record("a", 1.0, length=length)) == pytest.approx(expected)
 
 
 @pytest.mark.r("R-13")
 @pytest.mark.parametrize(("confidence", "half_life"), [(0.85, 180), (0.65, 60), (0.4, 30), (0.39, 14), (0.84, 60)])
 def test_at_its_tiers_half_life_a_block_has_exactly_half_its_weight(confidence: float, half_life: float) -> None:
     record = Record("a", 1.0, confidence=confidence, recorded_at=days_ago(half_life))
-    assert one("weibull_decay", record) == pytest.approx(0.5)
+    assert one("WeibullDecay", record) == pytest.approx(0.5)
 
 
 @pytest.mark.r("R-13")
 def test_forgetting_is_slow_at_first_faster_later_and_ends_in_a_steady_tail() -> None:
     def left(days: float) -> float:
-        return one("weibull_decay", Record("a", 1.0, confidence=0.5, recorded_at=days_ago(days)))
+        return one("WeibullDecay", Record("a", 1.0, confidence=0.5, recorded_at=days_ago(days)))
 
     assert left(1) == pytest.approx(2 ** -((1 / 30) ** 1.3))
     assert 1 - left(2) < left(30) - left(32)
@@ -132,31 +132,31 @@ def test_forgetting_is_slow_at_first_faster_later_and_ends_in_a_steady_tail() ->
 @pytest.mark.parametrize(("reads", "stretch"), [(0, 1), (1, 2), (7, 4), (511, 10), (100_000, 10)])
 def test_reading_lengthens_life_up_to_ten_times(reads: float, stretch: float) -> None:
     record = Record("a", 1.0, confidence=0.3, access_count=reads, recorded_at=days_ago(14 * stretch))
-    assert one("weibull_decay", record) == pytest.approx(0.5)
+    assert one("WeibullDecay", record) == pytest.approx(0.5)
 
 
 @pytest.mark.r("R-18")
 def test_decay_starts_again_from_the_last_reading() -> None:
     read = Record("a", 1.0, confidence=0.5, recorded_at=days_ago(500), last_accessed_at=days_ago(0))
-    assert one("weibull_decay", read) == 1.0
+    assert one("WeibullDecay", read) == 1.0
 
 
 def test_what_was_never_dated_does_not_decay() -> None:
-    assert one("weibull_decay", Record("a", 1.0, confidence=0.5)) == 1.0
+    assert one("WeibullDecay", Record("a", 1.0, confidence=0.5)) == 1.0
 
 
 @pytest.mark.r("R-13")
 @pytest.mark.parametrize(("signal", "expected"), [(0.0, 1.0), (0.5, 1.15), (1.0, 1.3), (math.nan, 1.0)])
 def test_centrality_and_similarity_add_up_to_thirty_per_cent(signal: float, expected: float) -> None:
-    assert one("ppr_boost", Record("a", 1.0, centrality=signal)) == pytest.approx(expected)
-    assert one("semantic_boost", Record("a", 1.0, similarity=signal)) == pytest.approx(expected)
+    assert one("PPRBoost", Record("a", 1.0, centrality=signal)) == pytest.approx(expected)
+    assert one("SemanticBoost", Record("a", 1.0, similarity=signal)) == pytest.approx(expected)
 
 
 @pytest.mark.r("R-13")
 def test_the_gate_drops_what_is_below_a_tenth_of_the_best_however_small_the_best_is() -> None:
     scored = score(assemble([Record("a", 0.02), Record("b", 0.002), Record("c", 0.0019)]), context())
     assert [scored.candidates.ids[row] for row in scored.order] == ["a", "b"]
-    assert scored.explain(2).dropped_by == "min_score_gate"
+    assert scored.explain(2).dropped_by == "MinScoreGate"
 
 
 @pytest.mark.r("R-13")
@@ -168,7 +168,7 @@ def test_each_of_the_seven_quarantine_tags_drops_a_block(tag: str) -> None:
     near_copy = Record("b", 1.0, quarantine=frozenset({"near_copy"}))
     scored = score(assemble([quarantined, near_copy]), context())
     assert [scored.candidates.ids[row] for row in scored.order] == ["b"]
-    assert scored.explain(0).dropped_by == "noise_filter"
+    assert scored.explain(0).dropped_by == "NoiseFilter"
 
 
 def deduplicated(*pairs: tuple[str, float, str], cosine: float = 0.9) -> Scored:
@@ -180,33 +180,33 @@ def deduplicated(*pairs: tuple[str, float, str], cosine: float = 0.9) -> Scored:
 @pytest.mark.r("R-13")
 def test_of_two_near_copies_the_lower_is_halved() -> None:
     scored = deduplicated(("a", 0.8, "we met for tea"), ("b", 0.9, "we met for some tea"))
-    assert factor(scored, "pairwise_dedup", 0) == 0.5
-    assert factor(scored, "pairwise_dedup", 1) == 1.0
+    assert factor(scored, "PairwiseDedup", 0) == 0.5
+    assert factor(scored, "PairwiseDedup", 1) == 1.0
 
 
 @pytest.mark.r("R-13")
 def test_at_the_bound_two_blocks_are_no_copies_yet() -> None:
     scored = deduplicated(("a", 0.8, "we met for tea"), ("b", 0.9, "we met for some tea"), cosine=0.849)
-    assert factor(scored, "pairwise_dedup", 0) == 1.0
+    assert factor(scored, "PairwiseDedup", 0) == 1.0
 
 
 @pytest.mark.r("R-13")
 def test_a_copy_of_several_is_halved_once() -> None:
     scored = deduplicated(("a", 0.9, "x y"), ("b", 0.8, "x z"), ("c", 0.7, "x w"))
-    assert [factor(scored, "pairwise_dedup", row) for row in range(3)] == [1.0, 0.5, 0.5]
+    assert [factor(scored, "PairwiseDedup", row) for row in range(3)] == [1.0, 0.5, 0.5]
 
 
 @pytest.mark.r("R-13")
 def test_of_two_near_copies_the_lower_must_pass_the_gate_again() -> None:
     scored = deduplicated(("a", 1.0, "x y"), ("b", 0.15, "x z"))
-    assert scored.explain(1).dropped_by == "pairwise_dedup"
+    assert scored.explain(1).dropped_by == "PairwiseDedup"
     assert len(scored.order) == 1
 
 
 @pytest.mark.r("R-13")
 def test_without_vectors_nothing_is_a_copy() -> None:
     scored = score(assemble([Record("a", 1.0, text="x"), Record("b", 1.0, text="x")]), context())
-    assert factor(scored, "pairwise_dedup", 1) == 1.0
+    assert factor(scored, "PairwiseDedup", 1) == 1.0
 
 
 @pytest.mark.r("R-60a")

@@ -2,7 +2,7 @@
 
 Reference profile: a candidate's score is its base times every stage's factor. Tuned profile: the
 product of stages 1 to 8 is held within a narrow band, so that boosts cannot drown relevance (R-13a);
-what the band took away or gave is one more factor, `clamp`, so that the product still is the score.
+what the band took away or gave is one more factor, `Clamp`, so that the product still is the score.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ STAGES: tuple[ScoringOp, ...] = (
     NoiseFilter(),
     PairwiseDedup(),
 )
-CLAMP = "clamp"
-_FIRST_FILTER = "min_score_gate"
+CLAMP = "Clamp"
+_FIRST_FILTER = "MinScoreGate"
 
 
 @dataclass(frozen=True)

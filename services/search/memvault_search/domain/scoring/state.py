@@ -52,7 +52,7 @@ class ScoringOp(Protocol):
 
     @property
     def name(self) -> str:
-        """The stage's name in explanations, lower case with underscores."""
+        """The stage's name in explanations, as R-13 spells it."""
         ...
 
     def __call__(self, state: ScoringState, /) -> Effect:

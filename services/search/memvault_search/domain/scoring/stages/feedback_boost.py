@@ -10,7 +10,7 @@ from memvault_search.domain.scoring.state import Effect, ScoringState
 class FeedbackBoost:
     """x (1 + w tanh(net/3)), net = ups - downs."""
 
-    name = "feedback_boost"
+    name = "FeedbackBoost"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return a factor in (1 - w, 1 + w)."""

@@ -8,7 +8,7 @@ from memvault_search.domain.scoring.state import Effect, ScoringState, neutral_w
 class ImportanceWeight:
     """x (1 - w + w confidence); w = 0.3 gives 0.7 + 0.3 confidence."""
 
-    name = "importance_weight"
+    name = "ImportanceWeight"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return a factor in [1 - w, 1]."""

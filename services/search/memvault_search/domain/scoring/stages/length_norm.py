@@ -10,7 +10,7 @@ from memvault_search.domain.scoring.state import Effect, ScoringState, neutral_w
 class LengthNorm:
     """/ (1 + w |log2(len/500)|), len in characters, at least 1."""
 
-    name = "length_norm"
+    name = "LengthNorm"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return a factor in (0, 1], 1 at the target length."""

@@ -12,7 +12,7 @@ class MinScoreGate:
     anything is relevant at all is decided elsewhere (R-17).
     """
 
-    name = "min_score_gate"
+    name = "MinScoreGate"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return which candidates stay."""

@@ -10,7 +10,7 @@ from memvault_search.domain.scoring.state import Effect, ScoringState
 class NoiseFilter:
     """Drop blocks that carry any of the seven quarantine tags."""
 
-    name = "noise_filter"
+    name = "NoiseFilter"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return which candidates stay."""

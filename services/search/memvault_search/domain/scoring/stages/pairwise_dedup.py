@@ -16,14 +16,14 @@ class PairwiseDedup:
     Two that differ in a number, a code, a name or a negation are not copies: both say something.
     """
 
-    name = "pairwise_dedup"
+    name = "PairwiseDedup"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return factors 1 or 0.5, and which of the halved stay above the gate."""
         numbers = state.context.numbers
         factor = np.ones(len(state.candidates))
         factor[copies(state, numbers.duplicate_cosine)] = numbers.duplicate_factor
-        if "min_score_gate" in state.context.switched_off:
+        if "MinScoreGate" in state.context.switched_off:
             return Effect(factor=factor)
         passes = state.score * factor >= numbers.min_score_ratio * gate_best(state)
         return Effect(factor=factor, keep=(factor == 1.0) | passes)

@@ -8,7 +8,7 @@ from memvault_search.domain.scoring.state import Effect, ScoringState, neutral_w
 class PPRBoost:
     """x (1 + w ppr), ppr in [0, 1] written ahead with the block."""
 
-    name = "ppr_boost"
+    name = "PPRBoost"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return a factor in [1, 1 + w]."""

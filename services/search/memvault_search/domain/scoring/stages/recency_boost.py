@@ -15,13 +15,13 @@ class RecencyBoost:
     retention, the one that is known if the other is not, and stage 6 stands aside.
     """
 
-    name = "recency_boost"
+    name = "RecencyBoost"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return a factor in [1, 1 + w]."""
         candidates, context = state.candidates, state.context
         fresh = freshness(candidates, context)
-        if context.numbers.combine == "clamped" and "weibull_decay" not in context.switched_off:
+        if context.numbers.combine == "clamped" and "WeibullDecay" not in context.switched_off:
             kept = retention(candidates, context)
             fresh = np.where(np.isnan(fresh), kept, np.where(np.isnan(kept), fresh, (fresh + kept) / 2.0))
         return Effect(factor=neutral_where_unknown(1.0 + context.strengths.recency * fresh))

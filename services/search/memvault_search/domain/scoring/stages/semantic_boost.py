@@ -8,7 +8,7 @@ from memvault_search.domain.scoring.state import Effect, ScoringState, neutral_w
 class SemanticBoost:
     """x (1 + w cosine(query, block))."""
 
-    name = "semantic_boost"
+    name = "SemanticBoost"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return a factor in [1, 1 + w]."""

@@ -8,7 +8,7 @@ from memvault_search.domain.scoring.state import Effect, ScoringState, neutral_w
 class TrustBoost:
     """x (1 - w (1 - trust))."""
 
-    name = "trust_boost"
+    name = "TrustBoost"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return a factor in [1 - w, 1]."""

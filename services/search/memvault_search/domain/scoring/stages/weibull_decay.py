@@ -14,11 +14,11 @@ class WeibullDecay:
     Neutral when stages 1 and 6 share one term (R-13a), which stage 1 then applies.
     """
 
-    name = "weibull_decay"
+    name = "WeibullDecay"
 
     def __call__(self, state: ScoringState, /) -> Effect:
         """Return a factor in [floor, 1]."""
-        if state.context.numbers.combine == "clamped" and "recency_boost" not in state.context.switched_off:
+        if state.context.numbers.combine == "clamped" and "RecencyBoost" not in state.context.switched_off:
             return Effect()
         left = retention(state.candidates, state.context)
         return Effect(factor=neutral_where_unknown(np.maximum(state.context.numbers.weibull_floor, left)))
