@@ -1,0 +1,57 @@
+"""Runs the unpacked encoder: pieces in, one vector per text out, token vectors on request. Synchronous."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from memvault_search.adapters.e5_tokenizer import Pieces
+from memvault_search.adapters.e5_weights import PackedEncoder, unpacked
+from memvault_search.domain.embedding import FloatArray, unit_rows
+
+GRAPH_VERSION = "w7a8-1"  # changes with whatever changes the vectors
+INPUT_WORDS, INPUT_POSITIONS, INPUT_MASK, OUTPUT = "words", "positions", "mask", "hidden"
+LOG_ERRORS_ONLY = 3  # onnxruntime's severity
+
+
+class E5Encoder:
+    """Mean pooling over the encoder's last layer."""
+
+    def __init__(self, graph: Path, weights: PackedEncoder, *, threads: int) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = LOG_ERRORS_ONLY
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        shape = weights.shape
+        self._words = weights.blocks("emb.word", shape.words, shape.hidden)
+        self.dimension = shape.hidden
+
+    def encode(self, batch: Sequence[Pieces]) -> tuple[FloatArray, list[FloatArray]]:
+        """Encode texts together.
+
+        Args:
+            batch: at least one text; padding goes up to the longest.
+
+        Returns:
+            Vectors [texts, dimension] with rows of length 1, and the last layer's rows of
+            each text's own pieces [pieces, dimension] as they come.
+
+        """
+        lengths = np.array([len(pieces.ids) for pieces in batch])
+        longest = int(lengths.max())
+        ids = np.zeros((len(batch), longest), np.int64)
+        for row, pieces in zip(ids, batch, strict=True):
+            row[: len(pieces.ids)] = pieces.ids
+        mask = np.arange(longest) < lengths[:, None]
+        feed = {
+            INPUT_WORDS: unpacked(self._words[ids]),
+            INPUT_POSITIONS: np.arange(longest),
+            INPUT_MASK: mask.astype(np.int32),
+        }
+        hidden: FloatArray = self._session.run([OUTPUT], feed)[0]
+        mean = np.einsum("bsh,bs->bh", hidden, mask.astype(np.float32)) / lengths[:, None]
+        own = [row[pieces.own] for row, pieces in zip(hidden, batch, strict=True)]
+        return unit_rows(mean.astype(np.float32)), own

@@ -1,0 +1,136 @@
+"""Puts texts of many callers into batches for one worker thread: queries first, late work dropped (R-22)."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from memvault.rpc.deadline import exceeded
+
+Work = TypeVar("Work")
+Done = TypeVar("Done")
+
+
+@dataclass(slots=True, eq=False)
+class _Job(Generic[Work, Done]):
+    work: Work
+    size: int
+    expires_at: float  # of time.monotonic(), seconds
+    done: asyncio.Future[Done] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class BatchQueue(Generic[Work, Done]):
+    """Runs a blocking function over batches, one batch at a time, in a thread of its own."""
+
+    def __init__(
+        self,
+        run: Callable[[Sequence[Work]], Sequence[Done]],
+        size_of: Callable[[Work], int],
+        *,
+        batch_size: int,
+        name: str,
+    ) -> None:
+        """Keep the parts; nothing runs before start().
+
+        Args:
+            run: computes a batch; called in the worker thread.
+            size_of: cost of one piece of work, as it lies padded in a batch.
+            batch_size: largest cost of a batch; one larger piece goes alone.
+            name: of the thread.
+
+        """
+        self._run, self._size_of, self._batch_size = run, size_of, batch_size
+        self._urgent: deque[_Job[Work, Done]] = deque()
+        self._patient: deque[_Job[Work, Done]] = deque()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+        self._arrived = asyncio.Event()
+        self._pump: asyncio.Task[None] | None = None
+
+    async def start(self, prepare: Callable[[], None]) -> None:
+        """Prepare inside the worker thread (load, warm up), then accept work."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, prepare)
+        self._pump = asyncio.create_task(self._serve(), name="batch-queue")
+
+    async def stop(self) -> None:
+        """Cancel what waits, let the running batch end."""
+        if self._pump is not None:
+            self._pump.cancel()
+            await asyncio.gather(self._pump, return_exceptions=True)
+            self._pump = None
+        for job in (*self._urgent, *self._patient):
+            job.done.cancel()
+        self._urgent.clear()
+        self._patient.clear()
+        await asyncio.to_thread(self._thread.shutdown, wait=True)
+
+    async def submit(self, works: Sequence[Work], *, urgent: bool, within_s: float) -> list[Done]:
+        """Wait for the results, in order.
+
+        Raises:
+            Fault: DEADLINE_EXCEEDED when a piece had not begun within the time.
+
+        """
+        expires_at = time.monotonic() + within_s
+        jobs = [_Job[Work, Done](work, self._size_of(work), expires_at) for work in works]
+        # neighbours in a batch should be alike in size: padding is computed too
+        (self._urgent if urgent else self._patient).extend(sorted(jobs, key=lambda job: job.size))
+        self._arrived.set()
+        try:
+            return list(await asyncio.gather(*(job.done for job in jobs)))
+        finally:
+            for job in jobs:
+                job.done.cancel()
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            batch = self._next_batch()
+            if not batch:
+                self._arrived.clear()
+                await self._arrived.wait()
+                continue
+            try:
+                results = await loop.run_in_executor(self._thread, self._run, [job.work for job in batch])
+            except Exception as error:  # noqa: BLE001 - each caller receives it; the queue serves on
+                _settle(batch, [error] * len(batch))
+            else:
+                _settle(batch, results)
+
+    def _next_batch(self) -> list[_Job[Work, Done]]:
+        waiting = self._urgent if self._drop_late(self._urgent) else self._patient
+        self._drop_late(waiting)
+        batch: list[_Job[Work, Done]] = []
+        largest = 0
+        while waiting:
+            largest = max(largest, waiting[0].size)
+            if batch and largest * (len(batch) + 1) > self._batch_size:
+                break
+            job = waiting.popleft()
+            if job.done.done():
+                continue
+            batch.append(job)
+        return batch
+
+    def _drop_late(self, waiting: deque[_Job[Work, Done]]) -> bool:
+        """Refuse what is late and forget what was given up; tell whether anything is left."""
+        now = time.monotonic()
+        for job in waiting:
+            if job.expires_at <= now and not job.done.done():
+                job.done.set_exception(exceeded())
+        alive = [job for job in waiting if not job.done.done()]
+        waiting.clear()
+        waiting.extend(alive)
+        return bool(alive)
+
+
+def _settle(batch: Sequence[_Job[Work, Done]], results: Sequence[Done | Exception]) -> None:
+    for job, result in zip(batch, results, strict=True):
+        if job.done.done():
+            continue
+        if isinstance(result, Exception):
+            job.done.set_exception(result)
+        else:
+            job.done.set_result(result)
