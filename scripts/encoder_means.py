@@ -35,7 +35,10 @@ def main() -> None:
     means = {"query": query, "passage": passage, "token": token}
     content = {"encoder_id": source.id} | {name: [round(float(x), 6) for x in mean] for name, mean in means.items()}
     TARGET.write_text(json.dumps(content) + "\n", encoding="utf-8")
-    print(f"{TARGET.relative_to(ROOT)}: {source.id}, " + ", ".join(f"|{n}| {np.linalg.norm(m):.3f}" for n, m in means.items()))
+    print(
+        f"{TARGET.relative_to(ROOT)}: {source.id}, "
+        + ", ".join(f"|{n}| {np.linalg.norm(m):.3f}" for n, m in means.items())
+    )
 
 
 def _means(encoder: E5Encoder, tokenizer: E5Tokenizer, kind: TextKind) -> tuple[Vector, Vector]:

@@ -48,7 +48,9 @@ def _layer(graph: "_Graph", prefix: str, state: str) -> str:
     state = graph.added_norm(f"{prefix}aln", state, attended)
     inner = graph.linear([f"{prefix}fi"], state, shape.feed_forward, shape.hidden)
     inner = graph.node("Gelu", [inner], domain=FUSED)
-    return graph.added_norm(f"{prefix}oln", state, graph.linear([f"{prefix}fo"], inner, shape.hidden, shape.feed_forward))
+    return graph.added_norm(
+        f"{prefix}oln", state, graph.linear([f"{prefix}fo"], inner, shape.hidden, shape.feed_forward)
+    )
 
 
 class _Graph:
@@ -62,7 +64,13 @@ class _Graph:
         return name
 
     def node(
-        self, operator: str, inputs: Sequence[str], *, outputs: Sequence[str] = (), domain: str = "", **attributes: Any
+        self,
+        operator: str,
+        inputs: Sequence[str],
+        *,
+        outputs: Sequence[str] = (),
+        domain: str = "",
+        **attributes: str | float,
     ) -> str:
         names = list(outputs) or [f"n{len(self._nodes)}"]
         self._nodes.append(helper.make_node(operator, list(inputs), names, domain=domain, **attributes))

@@ -11,6 +11,7 @@ import mmap
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ class PackedEncoder:
         offsets = cursor.read(f"{count + 1}I")
         scores = cursor.read(f"{count}f")
         blob = cursor.take(length)
-        pieces = tuple(blob[a:b] for a, b in zip(offsets, offsets[1:], strict=False))
+        pieces = tuple(blob[a:b] for a, b in pairwise(offsets))
         return Vocabulary(pieces, scores, begin, end, pad, unknown, _normal_map(cursor))
 
     def floats(self, name: str) -> FloatArray:

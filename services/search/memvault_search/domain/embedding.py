@@ -51,11 +51,13 @@ class EmbeddedTexts:
 def unit_rows(matrix: FloatArray) -> FloatArray:
     """Scale the rows of float32 [n, d] to length 1; a zero row stays zero."""
     norms = np.linalg.norm(matrix, axis=-1, keepdims=True)
-    return np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0).astype(np.float32)
+    unit: FloatArray = np.divide(matrix, norms, out=np.zeros_like(matrix), where=norms > 0).astype(np.float32)
+    return unit
 
 
 def quantised_rows(matrix: FloatArray) -> Int8Array:
     """Turn float32 [n, d] into int8 by each row's own largest component; directions are kept."""
     peak = np.abs(matrix).max(axis=-1, keepdims=True, initial=0.0)
     scale = np.divide(127.0, peak, out=np.zeros_like(peak), where=peak > 0)
-    return np.rint(matrix * scale).astype(np.int8)
+    quantised: Int8Array = np.rint(matrix * scale).astype(np.int8)
+    return quantised

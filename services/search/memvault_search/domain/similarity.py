@@ -58,4 +58,5 @@ def calibrated_similarity(
 
     """
     cosine = centred(left, left_mean) @ centred(right, right_mean).T
-    return np.clip(cosine, 0.0, 1.0).astype(np.float32)
+    clipped: FloatArray = np.clip(cosine, 0.0, 1.0).astype(np.float32)
+    return clipped
