@@ -25,7 +25,7 @@ COMMAND_LIMIT_S = 120
 PREPARED_LIMIT_S = 20
 
 
-class DemoFailed(Exception):
+class DemoError(Exception):
     """A step of the demo failed; the message is one line for the user."""
 
 
@@ -46,7 +46,7 @@ def main() -> int:
     runner = Runner(console, folder, models=home / "models")
     try:
         _run(console, runner)
-    except DemoFailed as failure:
+    except DemoError as failure:
         console.print(f"demo: {failure}", style="red", highlight=False)
         return 1
     except KeyboardInterrupt:
@@ -81,13 +81,13 @@ class Runner:
         """Print the command and let it print its own output.
 
         Raises:
-            DemoFailed: When it exits with another code than 0; it has said why.
+            DemoError: When it exits with another code than 0; it has said why.
         """
         shown = " ".join(f'"{word}"' if " " in word or not word.isascii() else word for word in arguments)
         self._console.print(Text(f"$ memvault {shown}", style="bold green"))
         done = subprocess.run([self._program, *arguments], env=self._environ, timeout=COMMAND_LIMIT_S, check=False)  # noqa: S603 - our own program
         if done.returncode:
-            raise DemoFailed(
+            raise DemoError(
                 f"'memvault {arguments[0]}' ended with exit code {done.returncode}; the line above says why"
             )
 
@@ -95,7 +95,7 @@ class Runner:
         """Run a command with `--json` and return what it printed."""
         done = self.quiet(*arguments, "--json")
         if done.returncode:
-            raise DemoFailed(f"'memvault {arguments[0]}' failed: {done.stderr.strip()}")
+            raise DemoError(f"'memvault {arguments[0]}' failed: {done.stderr.strip()}")
         parsed: dict[str, object] = json.loads(done.stdout)
         return parsed
 
@@ -136,7 +136,7 @@ def _prefetch(console: Console, runner: Runner) -> None:
     give_up = time.monotonic() + PREPARED_LIMIT_S
     while not runner.read("prefetch").get("prepared"):
         if time.monotonic() > give_up:
-            raise DemoFailed("no answer was prepared; 'memvault prefetch' shows which rule refused")
+            raise DemoError("no answer was prepared; 'memvault prefetch' shows which rule refused")
         time.sleep(0.2)
     runner.show("prefetch")
     runner.show("recall", NEXT_QUESTION, "--conversation", "demo")
