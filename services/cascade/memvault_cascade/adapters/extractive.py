@@ -1,0 +1,25 @@
+"""Summaries without a model."""
+
+from __future__ import annotations
+
+
+
+from memvault_cascade.domain.graph.summaries import EXTRACTIVE, Material, SummaryLimits, summarise
+
+
+
+class ExtractiveWriter:
+    """A `SummaryWriter` that only quotes."""
+
+    def __init__(self, limits: SummaryLimits) -> None:
+        """`limits` bound the summary."""
+        self._limits = limits
+
+    @property
+    def generator(self) -> str:
+        """Always `extractive`."""
+        return EXTRACTIVE
+
+    async def write(self, found: Material) -> str:
+        """See `SummaryWriter.write`."""
+        return summarise(found, self._limits)

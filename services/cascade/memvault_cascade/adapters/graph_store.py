@@ -1,0 +1,193 @@
+"""Graphs in a vector store: every part of a graph is a point, triples and entities with a vector (dual projection, R-34).
+
+Each point carries its user, and every query and deletion names the user: tenant isolation is this file's duty.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from memvault.vectors import And, CollectionSpec, DenseSpec, Eq, FieldKind, Point, RankerQuery, Record, VectorStore
+from memvault_cascade.adapters import records
+from memvault_cascade.domain.graph.model import GraphChange, Synonym, UserGraph
+from memvault_cascade.ports import GraphState, Kind, Nearest
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from memvault_cascade.domain.graph.model import Community
+
+COLLECTION: Final = "graph"
+_VECTOR: Final = "text"
+_PAGE: Final = 1000
+_BLOCK, _SYNONYM, _META, _TOMB = "block", "synonym", "meta", "tomb"
+_META_ID = "graph"
+
+
+class VectorGraphStore:
+    """A `GraphStore` on a `VectorStore`; one collection for all users."""
+
+    def __init__(self, store: VectorStore, dimension: int) -> None:
+        """`dimension` is that of the encoder; another one than stored is refused by `start`."""
+        self._store = store
+        self._dimension = dimension
+
+    async def start(self) -> None:
+        """Open the collection."""
+        fields = {"user": FieldKind.KEYWORD, "kind": FieldKind.KEYWORD}
+        await self._store.ensure(CollectionSpec(COLLECTION, {_VECTOR: DenseSpec(self._dimension)}, fields=fields))
+
+    async def stop(self) -> None:
+        """Close the store."""
+        await self._store.close()
+
+    async def version(self, user_id: str) -> int:
+        """See `GraphStore.version`."""
+        return int((await self._meta(user_id)).get("version", 0))
+
+    async def load(self, user_id: str) -> GraphState:
+        """See `GraphStore.load`."""
+        meta = await self._meta(user_id)
+        if not meta:
+            return GraphState(UserGraph(user_id))
+        parts: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        offset: str | None = None
+        while True:
+            page, offset = await self._store.scroll(COLLECTION, Eq("user", user_id), limit=_PAGE, offset=offset)
+            for record in page:
+                parts[record.payload["kind"]].append(record.payload)
+            if offset is None:
+                return _state(user_id, meta, parts)
+
+    async def write(
+        self, user_id: str, change: GraphChange, vectors: Mapping[str, NDArray[np.float32]], version: int
+    ) -> None:
+        """See `GraphStore.write`. Blocks go last: a block that is there proves that its facts are."""
+        await self._put_with_vectors(user_id, change, vectors)
+        synonyms = [
+            self._point(user_id, _SYNONYM, f"{s.first_id}\x1f{s.second_id}", records.synonym_payload(s))
+            for s in change.synonyms
+        ]
+        await self._store.upsert(COLLECTION, synonyms)
+        gone = [(Kind.ENTITY.value, i) for i in change.gone_entities]
+        gone += [(Kind.TRIPLE.value, i) for i in change.gone_triples]
+        gone += [(_BLOCK, i) for i in change.gone_blocks]
+        await self._store.delete(COLLECTION, [records.point_id(user_id, kind, i) for kind, i in gone])
+        blocks = [self._point(user_id, _BLOCK, b.id, records.block_payload(b)) for b in change.blocks]
+        await self._store.upsert(COLLECTION, [*blocks, await self._meta_point(user_id, {"version": version})])
+
+    async def _put_with_vectors(
+        self, user_id: str, change: GraphChange, vectors: Mapping[str, NDArray[np.float32]]
+    ) -> None:
+        parts = [(Kind.ENTITY.value, e.id, records.entity_payload(e)) for e in change.entities]
+        parts += [(Kind.TRIPLE.value, t.id, records.triple_payload(t)) for t in change.triples]
+        fresh = [self._point(user_id, kind, i, payload, vectors[i]) for kind, i, payload in parts if i in vectors]
+        await self._store.upsert(COLLECTION, fresh)
+        for kind, identity, payload in parts:
+            if identity not in vectors:
+                await self._store.set_payload(COLLECTION, [records.point_id(user_id, kind, identity)], payload)
+
+    async def write_communities(
+        self,
+        user_id: str,
+        communities: Sequence[Community],
+        vectors: Mapping[str, NDArray[np.float32]],
+        gone: Sequence[str],
+        graph_version: int,
+    ) -> None:
+        """See `GraphStore.write_communities`."""
+        kind = Kind.COMMUNITY.value
+        points = [self._point(user_id, kind, c.id, records.community_payload(c), vectors.get(c.id)) for c in communities]
+        await self._store.upsert(COLLECTION, points)
+        await self._store.delete(COLLECTION, [records.point_id(user_id, kind, i) for i in gone])
+        await self._store.upsert(COLLECTION, [await self._meta_point(user_id, {"community_version": graph_version})])
+
+    async def bury(self, user_id: str, block_ids: Sequence[str], sequence: int) -> None:
+        """See `GraphStore.bury`."""
+        points = [self._point(user_id, _TOMB, block, {"sequence": sequence}) for block in block_ids]
+        await self._store.upsert(COLLECTION, points)
+
+    async def forget_user(self, user_id: str, sequence: int) -> None:
+        """See `GraphStore.forget_user`. The version goes on counting, so that no cache takes the new graph for the old one."""
+        version = await self.version(user_id)
+        await self._store.delete(COLLECTION, Eq("user", user_id))
+        note = {"version": version + 1, "community_version": version + 1, "forgotten_through": sequence}
+        await self._store.upsert(COLLECTION, [self._point(user_id, _META, _META_ID, note)])
+
+    async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:
+        """See `GraphStore.nearest`."""
+        rankers = [
+            RankerQuery(
+                q.name,
+                _VECTOR,
+                q.vector,
+                q.limit,
+                And((Eq("user", user_id), Eq("kind", q.kind.value))),
+                with_payload=True,
+            )
+            for q in questions
+        ]
+        found = await self._store.query_batch(COLLECTION, rankers)
+        return {
+            name: [(str(hit.payload["ref"]), min(1.0, max(0.0, hit.score))) for hit in hits]
+            for name, hits in found.items()
+        }
+
+    async def users(self) -> list[str]:
+        """See `GraphStore.users`."""
+        names: list[str] = []
+        offset: str | None = None
+        while True:
+            page, offset = await self._store.scroll(COLLECTION, Eq("kind", _META), limit=_PAGE, offset=offset)
+            names += [str(record.payload["user"]) for record in page]
+            if offset is None:
+                return sorted(names)
+
+    async def _meta(self, user_id: str) -> Mapping[str, Any]:
+        found: list[Record] = await self._store.retrieve(COLLECTION, [records.point_id(user_id, _META, _META_ID)])
+        return found[0].payload if found else {}
+
+    async def _meta_point(self, user_id: str, update: Mapping[str, int]) -> Point:
+        known = {k: v for k, v in (await self._meta(user_id)).items() if k not in {"user", "kind", "ref"}}
+        return self._point(user_id, _META, _META_ID, {**known, **update})
+
+    @staticmethod
+    def _point(
+        user_id: str,
+        kind: str,
+        identity: str,
+        payload: Mapping[str, Any],
+        vector: NDArray[np.float32] | None = None,
+    ) -> Point:
+        dense = {} if vector is None else {_VECTOR: vector}
+        return Point(
+            records.point_id(user_id, kind, identity), {**payload, "user": user_id, "kind": kind, "ref": identity}, dense
+        )
+
+
+def _state(user_id: str, meta: Mapping[str, Any], parts: Mapping[str, list[Mapping[str, Any]]]) -> GraphState:
+    synonyms: dict[str, tuple[Synonym, ...]] = defaultdict(tuple)
+    for payload in parts[_SYNONYM]:
+        synonym = records.to_synonym(payload)
+        synonyms[synonym.first_id] = (*synonyms[synonym.first_id], synonym)
+    version = int(meta.get("version", 0))
+    graph = UserGraph(
+        user_id,
+        str(version),
+        {p["ref"]: records.to_entity(p["ref"], p) for p in parts[Kind.ENTITY.value]},
+        {p["ref"]: records.to_triple(p["ref"], p) for p in parts[Kind.TRIPLE.value]},
+        {p["ref"]: records.to_block(p["ref"], p) for p in parts[_BLOCK]},
+        dict(synonyms),
+    )
+    return GraphState(
+        graph,
+        tuple(records.to_community(p["ref"], p) for p in sorted(parts[Kind.COMMUNITY.value], key=lambda p: p["ref"])),
+        version,
+        int(meta.get("community_version", 0)),
+        {p["ref"]: int(p["sequence"]) for p in parts[_TOMB]},
+        int(meta.get("forgotten_through", 0)),
+    )

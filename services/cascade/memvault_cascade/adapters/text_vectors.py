@@ -1,0 +1,74 @@
+"""Calibrated vectors from the EmbedService (R-10a): the encoder's mean is subtracted here, once, for whatever this service stores or asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memvault.embed.v1 import embed_pb2
+from memvault.faults import Fault, Reason
+from memvault.rpc.client import call
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BATCH = 64
+
+
+class EmbedServiceVectors:
+    """Asks a stub of the EmbedService. The encoder's means are fetched once, at the first need."""
+
+    def __init__(self, stub: Any, *, timeout_s: float, batch_timeout_s: float) -> None:  # noqa: ANN401 - generated stub
+        """`timeout_s` bounds a question, `batch_timeout_s` a batch of passages of a write."""
+        self._stub = stub
+        self._timeout_s = timeout_s
+        self._batch_timeout_s = batch_timeout_s
+        self._means: dict[str, NDArray[np.float32]] = {}
+        self._describing = asyncio.Lock()
+
+    async def dimension(self) -> int:
+        """Dimension of the encoder's vectors."""
+        return len(await self._mean("passage"))
+
+    async def passages(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """See `TextVectors.passages`."""
+        vectors: list[NDArray[np.float32]] = []
+        for start in range(0, len(texts), _BATCH):
+            vectors += await self._embed(texts[start : start + _BATCH], "passage", self._batch_timeout_s)
+        return vectors
+
+    async def query(self, text: str) -> NDArray[np.float32]:
+        """See `TextVectors.query`."""
+        return (await self._embed([text], "query", self._timeout_s))[0]
+
+    async def calibrated(self, raw_query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """See `TextVectors.calibrated`."""
+        mean = await self._mean("query")
+        if raw_query.shape != mean.shape:
+            message = f"query_vector has {raw_query.size} values, the encoder {mean.size}: send the vector of the same encoder, or none"
+            raise Fault(Reason.FIELD_INVALID, message, field="query_vector")
+        return _centred(raw_query, mean)
+
+    async def _embed(self, texts: Sequence[str], kind: str, timeout_s: float) -> list[NDArray[np.float32]]:
+        mean = await self._mean(kind)
+        request = embed_pb2.EmbedRequest(texts=list(texts), kind=kind)
+        answer = await call(self._stub.Embed, request, timeout_s=timeout_s)
+        return [_centred(np.frombuffer(e.vector, dtype="<f4"), mean) for e in answer.embeddings]
+
+    async def _mean(self, kind: str) -> NDArray[np.float32]:
+        async with self._describing:
+            if not self._means:
+                answer = await call(self._stub.Describe, embed_pb2.DescribeRequest(), timeout_s=self._timeout_s)
+                for name, raw in (("query", answer.query_mean), ("passage", answer.passage_mean)):
+                    mean = np.frombuffer(raw, dtype="<f4")
+                    self._means[name] = mean if mean.size else np.zeros(answer.dimension, np.float32)
+        return self._means[kind]
+
+
+def _centred(vector: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float32]:
+    moved = np.asarray(vector, np.float32) - mean
+    length = float(np.linalg.norm(moved))
+    return moved / np.float32(length) if length > 0 else moved

@@ -1,0 +1,1 @@
+"""Pure rules of the cascade service: no network, no clock, no randomness."""

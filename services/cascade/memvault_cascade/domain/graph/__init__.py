@@ -1,0 +1,1 @@
+"""The graph of one user: what it holds (`model`), how text becomes facts (`extraction`), how it is walked (`ppr`) and cut (`communities`)."""

@@ -1,0 +1,145 @@
+"""Communities of a graph (R-30, layer L1): Leiden (Traag et al., 2019) over entities and blocks, with ids that last from night to night."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    from memvault_cascade.domain.graph.matrix import GraphMatrix
+    from memvault_cascade.domain.graph.model import Community, UserGraph
+
+
+class Partitioner(Protocol):
+    """Cuts a weighted graph into clusters, always in the same way for the same input."""
+
+    def partition(self, adjacency: sparse.csr_matrix, start: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Label of every node (n, int64). `start` are the labels of the last run, so that a small change stays a small change."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityLimits:
+    """A cluster with fewer entities or blocks than this is no community; members beyond the caps are left out, the lightest first."""
+
+    min_entities: int = 2
+    min_blocks: int = 2
+    max_entities: int = 200
+    max_blocks: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A community before it has a summary: members with the heaviest first, and the hash of all that its summary is made of."""
+
+    id: str
+    entity_ids: tuple[str, ...]
+    block_ids: tuple[str, ...]
+    fingerprint: str
+
+
+def cluster(
+    graph: UserGraph,
+    matrix: GraphMatrix,
+    previous: Sequence[Community],
+    partitioner: Partitioner,
+    limits: CommunityLimits,
+) -> tuple[Cluster, ...]:
+    """Cut the graph; a cluster that shares most of its entities with a former community keeps that one's id.
+
+    Clusters are ordered by size, the largest first, then by id.
+    """
+    if matrix.size == 0 or matrix.adjacency.nnz == 0:
+        return ()
+    labels = partitioner.partition(matrix.adjacency, _starting_labels(matrix, previous))
+    strength = np.asarray(matrix.adjacency.sum(axis=1)).ravel()
+    found = [members for members in _members(matrix, labels, strength, limits) if members is not None]
+    ids = _lasting_ids([entities for entities, _ in found], previous)
+    clusters = [
+        Cluster(community_id, entities, blocks, fingerprint(graph, entities, blocks))
+        for community_id, (entities, blocks) in zip(ids, found, strict=True)
+    ]
+    return tuple(sorted(clusters, key=lambda c: (-len(c.entity_ids), c.id)))
+
+
+def fingerprint(graph: UserGraph, entity_ids: Sequence[str], block_ids: Sequence[str]) -> str:
+    """Hash of members, texts and facts of a cluster (16 hex digits): equal as long as its summary would be made of the same things."""
+    members = set(entity_ids)
+    facts = sorted(
+        f"{t.id}{t.valid_to}{len(t.support)}"
+        for t in graph.triples.values()
+        if t.subject_id in members and t.object_id in members
+    )
+    texts = sorted(f"{b}\x1f{graph.blocks[b].text}" for b in block_ids)
+    return hashlib.sha256("\x1e".join((*sorted(members), *facts, *texts)).encode()).hexdigest()[:16]
+
+
+def _starting_labels(matrix: GraphMatrix, previous: Sequence[Community]) -> NDArray[np.int64] | None:
+    if not previous:
+        return None
+    # Nodes that no former community held start alone.
+    labels = np.arange(matrix.size, dtype=np.int64) + len(previous)
+    for label, community in enumerate(previous):
+        for node in (*community.entity_ids, *(f"block:{b}" for b in community.block_ids)):
+            row = matrix.row_of.get(node)
+            if row is not None:
+                labels[row] = label
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def _members(
+    matrix: GraphMatrix, labels: NDArray[np.int64], strength: NDArray[np.float64], limits: CommunityLimits
+) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]] | None]:
+    rows_of: dict[int, list[int]] = defaultdict(list)
+    # A stable sort by falling strength; ties keep the order of ids.
+    for row in np.argsort(-strength, kind="stable"):
+        rows_of[int(labels[row])].append(int(row))
+    boundary = len(matrix.entity_ids)
+    for label in sorted(rows_of):
+        entities = tuple(matrix.entity_ids[row] for row in rows_of[label] if row < boundary)
+        blocks = tuple(matrix.block_ids[row - boundary] for row in rows_of[label] if row >= boundary)
+        if len(entities) >= limits.min_entities and len(blocks) >= limits.min_blocks:
+            yield entities[: limits.max_entities], blocks[: limits.max_blocks]
+
+
+def _lasting_ids(clusters: Sequence[Sequence[str]], previous: Sequence[Community]) -> list[str]:
+    """Give each cluster the id of the former community it overlaps most (Jaccard at least 0.3), greedily; others a new id from their members."""
+    holders: Mapping[str, str] = {entity: c.id for c in previous for entity in c.entity_ids}
+    sizes = {c.id: len(c.entity_ids) for c in previous}
+    offers: list[tuple[float, int, str]] = []
+    for index, entities in enumerate(clusters):
+        shared: dict[str, int] = defaultdict(int)
+        for entity in entities:
+            if entity in holders:
+                shared[holders[entity]] += 1
+        offers += [(count / (len(entities) + sizes[former] - count), index, former) for former, count in shared.items()]
+    ids: dict[int, str] = {}
+    taken: set[str] = set()
+    for overlap, index, former in sorted(offers, key=lambda o: (-o[0], o[1], o[2])):
+        if overlap >= SAME_COMMUNITY_OVERLAP and index not in ids and former not in taken:
+            ids[index] = former
+            taken.add(former)
+    return [ids.get(index) or _new_id(entities, taken) for index, entities in enumerate(clusters)]
+
+
+def _new_id(entities: Sequence[str], taken: set[str]) -> str:
+    for salt in range(len(taken) + 1):
+        candidate = hashlib.sha256("\x1f".join(("community", str(salt), *sorted(entities))).encode()).hexdigest()[:24]
+        if candidate not in taken:
+            taken.add(candidate)
+            return candidate
+    message = "no free community id: more salts than ids taken were tried"
+    raise RuntimeError(message)
+
+
+SAME_COMMUNITY_OVERLAP = 0.3
+"""Jaccard overlap of entities from which on a cluster counts as last night's community grown or shrunk."""

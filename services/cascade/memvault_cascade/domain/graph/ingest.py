@@ -1,0 +1,226 @@
+"""How blocks and facts enter and leave a graph: pure functions from a graph and an event to a change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memvault_cascade.domain.graph.mentions import Mention
+from memvault_cascade.domain.graph.model import (
+    SELF_NAME,
+    BlockNode,
+    Entity,
+    EntityKind,
+    GraphChange,
+    Support,
+    Triple,
+    UserGraph,
+    entity_id,
+    entity_key,
+    is_self,
+    triple_id,
+)
+from memvault_cascade.domain.graph.validity import settle
+
+if TYPE_CHECKING:
+    from memvault_cascade.domain.graph.extraction import Fact
+    from memvault_cascade.domain.graph.rules import Predicates
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What is known of a block when it enters: its node without mentions, the facts it states and the names it holds.
+
+    `given` tells that the writer stated the facts; otherwise they were extracted. `confidence` is the facts' own, in [0, 1].
+    """
+
+    block: BlockNode
+    facts: tuple[Fact, ...]
+    mentions: tuple[Mention, ...]
+    given: bool
+    confidence: float
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+
+
+def enter(graph: UserGraph, reading: Reading, predicates: Predicates) -> GraphChange:
+    """The change that puts a block in, replacing what an older version of it had put in."""
+    block = reading.block
+    entities = _entities(graph, reading.facts, reading.mentions)
+    mentions = tuple(dict.fromkeys(entities))
+    support = Support(block.id, block.stated_at)
+    stated = [_triple(fact, predicates, support, reading) for fact in reading.facts]
+    touched = _without_blocks(graph, {block.id}, keep_external=True)
+    for triple in stated:
+        known = touched.get(triple.id) or graph.triples.get(triple.id)
+        touched[triple.id] = triple if known is None else _merged(known, triple)
+    node = replace(block, mentions=mentions)
+    former = graph.blocks.get(block.id)
+    freed = set(former.mentions) - set(mentions) if former else set()
+    return _change(graph, touched, tuple(entities.values()), (node,), (), freed, predicates)
+
+
+def assert_fact(
+    graph: UserGraph,
+    fact: Fact,
+    block_ids: Sequence[str],
+    stated_at: datetime,
+    given_from: datetime | None,
+    predicates: Predicates,
+) -> GraphChange:
+    """The change that a fact from outside makes; blocks that the graph does not know yet still count as its support."""
+    entities = _entities(graph, (fact,), ())
+    ids = list(entities)
+    subject, target = _name_id(fact.subject), _name_id(fact.object)
+    supports = tuple(
+        Support(b, graph.blocks[b].stated_at if b in graph.blocks else stated_at, external=True) for b in block_ids
+    )
+    key = predicates.key(fact.predicate)
+    start = given_from or (None if supports else stated_at)
+    triple = Triple(triple_id(subject, key, target), subject, fact.predicate, key, target, supports, given_from=start)
+    known = graph.triples.get(triple.id)
+    touched = {triple.id: triple if known is None else _merged(known, triple)}
+    nodes = tuple(
+        replace(graph.blocks[b], mentions=tuple(dict.fromkeys((*graph.blocks[b].mentions, *ids))))
+        for b in block_ids
+        if b in graph.blocks
+    )
+    return _change(graph, touched, tuple(entities.values()), nodes, (), set(), predicates)
+
+
+def forget(graph: UserGraph, block_ids: Collection[str], predicates: Predicates) -> GraphChange:
+    """The change that takes blocks out, with every fact and entity that stood on them alone; facts they had closed are open again."""
+    gone = tuple(sorted(b for b in set(block_ids) if b in graph.blocks))
+    freed = {entity for b in gone for entity in graph.blocks[b].mentions}
+    touched = _without_blocks(graph, set(block_ids), keep_external=False)
+    return _change(graph, touched, (), (), gone, freed, predicates)
+
+
+def annotate(graph: UserGraph, block_id: str, *, quarantined: bool | None, superseded_by: str | None) -> GraphChange:
+    """The change that a mark on a block makes; None leaves a mark as it is."""
+    block = graph.blocks.get(block_id)
+    if block is None:
+        return GraphChange()
+    marked = replace(
+        block,
+        quarantined=block.quarantined if quarantined is None else quarantined,
+        superseded_by=block.superseded_by if superseded_by is None else superseded_by,
+    )
+    return GraphChange() if marked == block else GraphChange(blocks=(marked,))
+
+
+def _name_id(name: str) -> str:
+    return entity_id(SELF_NAME if is_self(name) else name)
+
+
+def _entities(graph: UserGraph, facts: Iterable[Fact], mentions: Iterable[Mention]) -> dict[str, Entity]:
+    named = [Mention(name, EntityKind.NAME) for fact in facts for name in (fact.subject, fact.object)]
+    found: dict[str, Entity] = {}
+    for mention in (*mentions, *named):
+        name = SELF_NAME if is_self(mention.name) else mention.name.strip()
+        if not entity_key(name):
+            continue
+        identity = entity_id(name)
+        kind = EntityKind.SELF if name == SELF_NAME else mention.kind
+        known = found.get(identity) or graph.entities.get(identity)
+        if known is None:
+            found[identity] = Entity(identity, name, kind)
+        elif name != known.name and name not in known.aliases and len(known.aliases) < MOST_ALIASES:
+            found[identity] = replace(known, aliases=(*known.aliases, name))
+        else:
+            found[identity] = known
+    return found
+
+
+def _triple(fact: Fact, predicates: Predicates, support: Support, reading: Reading) -> Triple:
+    subject, target, key = _name_id(fact.subject), _name_id(fact.object), predicates.key(fact.predicate)
+    return Triple(
+        triple_id(subject, key, target),
+        subject,
+        fact.predicate,
+        key,
+        target,
+        (support,),
+        confidence=reading.confidence,
+        extracted=not reading.given,
+        given_from=reading.valid_from,
+        given_to=reading.valid_to,
+    )
+
+
+def _merged(known: Triple, new: Triple) -> Triple:
+    """One fact stated twice: supports add up, the surer statement's confidence counts, the newer statement's bounds too."""
+    ids = {s.block_id for s in new.support}
+    support = (*(s for s in known.support if s.block_id not in ids), *new.support)
+    return replace(
+        known,
+        support=tuple(sorted(support, key=lambda s: (s.stated_at, s.block_id))),
+        confidence=max(known.confidence, new.confidence),
+        extracted=known.extracted and new.extracted,
+        given_from=new.given_from or known.given_from,
+        given_to=new.given_to or known.given_to,
+    )
+
+
+def _without_blocks(graph: UserGraph, block_ids: Collection[str], *, keep_external: bool) -> dict[str, Triple | None]:
+    """Facts that lose support when blocks go, None for those that lose all of it."""
+    touched: dict[str, Triple | None] = {}
+    if keep_external and not any(b in graph.blocks for b in block_ids):
+        # A block that is new has no facts of its own to lose, and need not be looked for in all of them.
+        return touched
+    for triple in graph.triples.values():
+        left = tuple(s for s in triple.support if s.block_id not in block_ids or (keep_external and s.external))
+        if len(left) != len(triple.support):
+            touched[triple.id] = replace(triple, support=left) if left else None
+    return touched
+
+
+def _change(
+    graph: UserGraph,
+    touched: dict[str, Triple | None],
+    entities: tuple[Entity, ...],
+    blocks: tuple[BlockNode, ...],
+    gone_blocks: tuple[str, ...],
+    freed: set[str],
+    predicates: Predicates,
+) -> GraphChange:
+    after = {**graph.triples, **touched}
+    present = {i: t for i, t in after.items() if t is not None}
+    affected = {
+        (t.subject_id, t.predicate_key)
+        for t in (*(t for t in touched.values() if t), *(graph.triples[i] for i in touched if i in graph.triples))
+    }
+    settled = settle(
+        (t for t in present.values() if (t.subject_id, t.predicate_key) in affected), predicates.single_valued
+    )
+    triples = tuple(t for t in settled if t != graph.triples.get(t.id))
+    gone_triples = tuple(sorted(i for i, t in touched.items() if t is None and i in graph.triples))
+    freed |= {end for i in gone_triples for end in (graph.triples[i].subject_id, graph.triples[i].object_id)}
+    kept = {e.id for e in entities}
+    gone_entities = _unused(graph, freed - kept, present, blocks, set(gone_blocks))
+    changed = tuple(e for e in entities if e != graph.entities.get(e.id))
+    nodes = tuple(b for b in blocks if b != graph.blocks.get(b.id))
+    return GraphChange(changed, triples, nodes, (), gone_entities, gone_triples, gone_blocks)
+
+
+def _unused(
+    graph: UserGraph,
+    candidates: set[str],
+    triples: dict[str, Triple],
+    blocks: tuple[BlockNode, ...],
+    gone_blocks: set[str],
+) -> tuple[str, ...]:
+    """Entities that nothing names any more."""
+    if not candidates:
+        return ()
+    replaced = {b.id for b in blocks} | gone_blocks
+    used = {end for t in triples.values() for end in (t.subject_id, t.object_id)}
+    used |= {e for b in blocks for e in b.mentions}
+    used |= {e for b in graph.blocks.values() if b.id not in replaced for e in b.mentions}
+    return tuple(sorted(e for e in candidates if e not in used and e in graph.entities))
+
+
+MOST_ALIASES = 12
+"""Further spellings kept per entity."""

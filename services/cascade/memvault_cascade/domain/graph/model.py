@@ -1,0 +1,239 @@
+"""What a user's graph is made of.
+
+Three layers (R-30): L0 are triples between entities, L1 communities of entities, L2 the summary of each community. Blocks are nodes too: they
+are the passages that the facts were read from, and what a walk brings back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from memvault.text import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SELF_NAME = "我"
+"""Display name of the user as an entity: "I", "me" and 「我」 all mean this node."""
+
+_SELF_FORMS = frozenset({"我", "i", "me", "my", "myself", "本人", "自己", "俺", "user"})
+_BLANK_BESIDE_HAN = re.compile("(?<=[\u3400-\u9fff]) +| +(?=[\u3400-\u9fff])")
+_TRIMMED = " \t\r\n.,;:!?'\"`()[]{}<>。，、；：！？「」『』（）《》〈〉【】…—~·"
+
+
+def entity_key(name: str) -> str:
+    """The form under which two spellings of one name meet: width, case, script and outer punctuation are folded away.
+
+    >>> entity_key("「ＯＣＲ」") == entity_key("ocr")
+    True
+    """
+    return squeezed(" ".join(fold(name).strip(_TRIMMED).split()))
+
+
+def squeezed(text: str) -> str:
+    """A text without the blanks that some writers put between Chinese and Latin letters and others do not."""
+    return _BLANK_BESIDE_HAN.sub("", text)
+
+
+def is_self(name: str) -> bool:
+    """Whether a name is the user speaking of themselves."""
+    return entity_key(name) in _SELF_FORMS
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
+
+
+def entity_id(name: str) -> str:
+    """Stable id of an entity inside one user's graph: 24 hex digits of its folded name."""
+    return _digest("entity", SELF_NAME if is_self(name) else entity_key(name))
+
+
+def triple_id(subject_id: str, predicate_key: str, object_id: str) -> str:
+    """Stable id of a fact inside one user's graph; the same fact from two blocks is one triple with two supports."""
+    return _digest("triple", subject_id, predicate_key, object_id)
+
+
+class EntityKind(StrEnum):
+    """What an entity looks like on paper; codes are never matched with typos, since one digit makes another thing."""
+
+    NAME = "name"
+    CODE = "code"
+    TERM = "term"
+    SELF = "self"
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A thing that blocks speak of. `aliases` are further spellings as written, without `name`."""
+
+    id: str
+    name: str
+    kind: EntityKind = EntityKind.NAME
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A block that states a fact, and when the fact was stated (event time, else record time; UTC).
+
+    `external` tells that a third party said so, not the block's own text: it outlives a new version of the block.
+    """
+
+    block_id: str
+    stated_at: datetime
+    external: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A span of validity: `start` inclusive (None = always), `end` exclusive (None = still)."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def covers(self, moment: datetime) -> bool:
+        """Whether a moment lies inside."""
+        return (self.start is None or self.start <= moment) and (self.end is None or moment < self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """Layer L0: subject, predicate, object, who says so, and when it held.
+
+    `predicate` is the wording shown, `predicate_key` what makes two wordings one relation. `given_from` and `given_to` are bounds that the writer
+    stated. `intervals` are the times in force after contradicting facts closed each other, oldest first and disjoint. `closed_by` is the id of
+    the triple that closed the last interval, empty if it is open or the writer closed it. `confidence` is in [0, 1].
+    """
+
+    id: str
+    subject_id: str
+    predicate: str
+    predicate_key: str
+    object_id: str
+    support: tuple[Support, ...]
+    confidence: float = 1.0
+    extracted: bool = False
+    given_from: datetime | None = None
+    given_to: datetime | None = None
+    intervals: tuple[Interval, ...] = ()
+    closed_by: str = ""
+
+    def holds_at(self, moment: datetime) -> bool:
+        """Whether the fact was true at a moment; a fact whose times were never settled always is."""
+        return not self.intervals or any(i.covers(moment) for i in self.intervals)
+
+    @property
+    def valid_from(self) -> datetime | None:
+        """Start of the latest interval, None = always."""
+        return self.intervals[-1].start if self.intervals else self.given_from
+
+    @property
+    def valid_to(self) -> datetime | None:
+        """End of the latest interval (exclusive), None = still true."""
+        return self.intervals[-1].end if self.intervals else self.given_to
+
+
+@dataclass(frozen=True, slots=True)
+class BlockNode:
+    """A block as the graph sees it: a short text for summaries, when it was stated, the entities it mentions (ids).
+
+    `digest` hashes what was read of the block, so that the same content again changes nothing.
+    """
+
+    id: str
+    text: str
+    mentions: tuple[str, ...]
+    stated_at: datetime
+    version: int = 0
+    digest: str = ""
+    quarantined: bool = False
+    superseded_by: str = ""
+    centrality: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Synonym:
+    """Two entities whose vectors are close; `similarity` is calibrated and in [0, 1]."""
+
+    first_id: str
+    second_id: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """Layers L1 and L2: a cluster and its summary written ahead.
+
+    `fingerprint` hashes everything the summary was made of, so that an unchanged community keeps its summary. `generator` tells what wrote the
+    summary (`extractive` or a model's name). Entities are ordered by weight in the cluster, the heaviest first; so are blocks.
+    """
+
+    id: str
+    title: str
+    summary: str
+    entity_ids: tuple[str, ...]
+    block_ids: tuple[str, ...]
+    fingerprint: str
+    generator: str = "extractive"
+
+
+def _empty() -> MappingProxyType[str, Entity]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class UserGraph:
+    """A snapshot of one user's graph; never changed in place.
+
+    `revision` names this state of the graph: equal revisions mean equal content.
+    """
+
+    user_id: str
+    revision: str = ""
+    entities: Mapping[str, Entity] = field(default_factory=_empty)
+    triples: Mapping[str, Triple] = field(default_factory=lambda: MappingProxyType({}))
+    blocks: Mapping[str, BlockNode] = field(default_factory=lambda: MappingProxyType({}))
+    synonyms: Mapping[str, tuple[Synonym, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """What a write does to a graph: parts that are put (new or replaced) and parts that go. All ids are graph ids, blocks their own."""
+
+    entities: tuple[Entity, ...] = ()
+    triples: tuple[Triple, ...] = ()
+    blocks: tuple[BlockNode, ...] = ()
+    synonyms: tuple[Synonym, ...] = ()
+    gone_entities: tuple[str, ...] = ()
+    gone_triples: tuple[str, ...] = ()
+    gone_blocks: tuple[str, ...] = ()
+
+    def is_empty(self) -> bool:
+        """Whether nothing would change."""
+        return self == GraphChange()
+
+
+def apply(graph: UserGraph, change: GraphChange, revision: str) -> UserGraph:
+    """The graph after a change, under a new revision; a few milliseconds at 20,000 nodes, since parts are shared."""
+    entities = {**graph.entities, **{e.id: e for e in change.entities}}
+    triples = {**graph.triples, **{t.id: t for t in change.triples}}
+    blocks = {**graph.blocks, **{b.id: b for b in change.blocks}}
+    synonyms = dict(graph.synonyms)
+    for synonym in change.synonyms:
+        kept = tuple(s for s in synonyms.get(synonym.first_id, ()) if s.second_id != synonym.second_id)
+        synonyms[synonym.first_id] = (*kept, synonym)
+    for gone in change.gone_entities:
+        entities.pop(gone, None)
+        synonyms.pop(gone, None)
+    for gone in change.gone_triples:
+        triples.pop(gone, None)
+    for gone in change.gone_blocks:
+        blocks.pop(gone, None)
+    return UserGraph(graph.user_id, revision, entities, triples, blocks, synonyms)

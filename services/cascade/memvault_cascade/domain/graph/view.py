@@ -1,0 +1,44 @@
+"""Everything a recall reads of a graph, made once per revision: the matrix, the names, the facts by their ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from memvault_cascade.domain.graph.linking import LinkLimits, NameIndex, build_name_index
+from memvault_cascade.domain.graph.matrix import EdgeWeights, GraphMatrix, build_matrix
+from memvault_cascade.domain.graph.walk import FactIndex
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memvault_cascade.domain.graph.model import UserGraph
+
+
+@dataclass(frozen=True, slots=True)
+class GraphView:
+    """A graph with what was computed from it; consistent in itself, perhaps a write behind."""
+
+    graph: UserGraph
+    matrix: GraphMatrix
+    names: NameIndex
+    facts: FactIndex
+    made_for: datetime
+
+
+def build_view(graph: UserGraph, weights: EdgeWeights, links: LinkLimits, moment: datetime) -> GraphView:
+    """Compute a view of the graph as it stands at `moment`."""
+    return GraphView(
+        graph,
+        build_matrix(graph, weights, moment),
+        build_name_index(graph.entities.values(), links),
+        FactIndex.of(graph.triples.values()),
+        moment,
+    )
+
+
+def view_at(view: GraphView, weights: EdgeWeights, moment: datetime) -> GraphView:
+    """The same graph as it stood at an earlier moment: without later blocks and facts (`as_of`)."""
+    matrix = build_matrix(view.graph, weights, moment, past_only=True)
+    facts = FactIndex.of(t for t in view.graph.triples.values() if t.holds_at(moment))
+    return GraphView(view.graph, matrix, view.names, facts, moment)

@@ -1,0 +1,1 @@
+"""The order of input, pure steps and output, one file per concern."""

@@ -1,0 +1,165 @@
+"""User graphs on demand: loaded, cached, versioned, and changed under one lock per user."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from memvault_cascade.domain.graph.model import UserGraph, apply
+from memvault_cascade.domain.graph.view import GraphView, build_view
+from memvault_cascade.ports import GraphState
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memvault_cascade.domain.graph.linking import LinkLimits
+    from memvault_cascade.domain.graph.matrix import EdgeWeights
+    from memvault_cascade.domain.graph.model import Community, GraphChange
+    from memvault_cascade.ports import Clock, GraphStore
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLimits:
+    """`users`: graphs kept in memory. `fresh_view_s`: how long a recall waits for a new view while it has an older one."""
+
+    users: int = 64
+    fresh_view_s: float = 0.25
+
+
+@dataclass(slots=True)
+class _Entry:
+    state: GraphState
+    view: GraphView | None = None
+    building: asyncio.Task[GraphView] | None = None
+    building_for: str = ""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Graphs:
+    """The only way for use cases to a graph."""
+
+    def __init__(
+        self, store: GraphStore, clock: Clock, edges: EdgeWeights, links: LinkLimits, limits: CacheLimits
+    ) -> None:
+        """`edges` and `links` shape the views."""
+        self._store = store
+        self._clock = clock
+        self._edges = edges
+        self._links = links
+        self._limits = limits
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._loading: dict[str, asyncio.Lock] = {}
+
+    async def state(self, user_id: str) -> GraphState:
+        """The graph as last written, by whichever replica."""
+        return (await self._entry(user_id)).state
+
+    async def view(self, user_id: str) -> GraphView:
+        """What a recall reads. An older view is returned when a newer one is not ready in time."""
+        entry = await self._entry(user_id)
+        graph = entry.state.graph
+        if entry.view is not None and entry.view.graph.revision == graph.revision:
+            return entry.view
+        task = self._build(entry, graph)
+        if entry.view is None:
+            return await asyncio.shield(task)
+        done, _ = await asyncio.wait({task}, timeout=self._limits.fresh_view_s)
+        return task.result() if done else entry.view
+
+    @asynccontextmanager
+    async def writing(self, user_id: str) -> AsyncIterator[GraphState]:
+        """The graph, locked for one writer in this process."""
+        entry = await self._entry(user_id)
+        async with entry.lock:
+            yield (await self._entry(user_id)).state
+
+    async def commit(self, user_id: str, change: GraphChange, vectors: Mapping[str, NDArray[np.float32]]) -> GraphState:
+        """Write a change through and remember it; only inside `writing`."""
+        entry = await self._entry(user_id)
+        version = entry.state.version + 1
+        await self._store.write(user_id, change, vectors, version)
+        entry.state = replace(entry.state, graph=apply(entry.state.graph, change, str(version)), version=version)
+        return entry.state
+
+    async def commit_communities(
+        self,
+        user_id: str,
+        communities: Sequence[Community],
+        changed: Sequence[Community],
+        vectors: Mapping[str, NDArray[np.float32]],
+        graph_version: int,
+    ) -> None:
+        """Replace the communities by `communities`, of which only `changed` are written; only inside `writing`."""
+        entry = await self._entry(user_id)
+        kept = {c.id for c in communities}
+        gone = [c.id for c in entry.state.communities if c.id not in kept]
+        await self._store.write_communities(user_id, changed, vectors, gone, graph_version)
+        entry.state = replace(entry.state, communities=tuple(communities), community_version=graph_version)
+
+    async def bury(self, user_id: str, block_ids: Sequence[str], sequence: int) -> None:
+        """Remember forgotten blocks; only inside `writing`."""
+        entry = await self._entry(user_id)
+        await self._store.bury(user_id, block_ids, sequence)
+        forgotten = {**entry.state.forgotten, **dict.fromkeys(block_ids, sequence)}
+        entry.state = replace(entry.state, forgotten=forgotten)
+
+    async def forget_user(self, user_id: str, sequence: int) -> None:
+        """Remove a user's graph from the store and from memory; only inside `writing`."""
+        entry = await self._entry(user_id)
+        await self._store.forget_user(user_id, sequence)
+        version = await self._store.version(user_id)
+        empty = UserGraph(user_id, str(version))
+        entry.state = GraphState(empty, (), version, version, {}, sequence)
+        entry.view = None
+
+    async def users(self) -> list[str]:
+        """All users that have a graph."""
+        return await self._store.users()
+
+    async def _entry(self, user_id: str) -> _Entry:
+        entry = self._entries.get(user_id)
+        version = await self._store.version(user_id)
+        if entry is not None and (entry.state.version >= version or entry.lock.locked()):
+            self._entries.move_to_end(user_id)
+            return entry
+        async with self._loading.setdefault(user_id, asyncio.Lock()):
+            entry = self._entries.get(user_id)
+            if entry is None or entry.state.version < version:
+                state = await self._store.load(user_id)
+                entry = self._entries.setdefault(user_id, _Entry(state))
+                entry.state = state
+        self._loading.pop(user_id, None)
+        self._evict(user_id)
+        return entry
+
+    def _evict(self, newest: str) -> None:
+        self._entries.move_to_end(newest)
+        for user_id in list(self._entries):
+            if len(self._entries) <= self._limits.users:
+                return
+            # An entry that somebody writes to must not be replaced by another one under another lock.
+            if not self._entries[user_id].lock.locked():
+                del self._entries[user_id]
+
+    def _build(self, entry: _Entry, graph: UserGraph) -> asyncio.Task[GraphView]:
+        if entry.building is not None and not entry.building.done() and entry.building_for == graph.revision:
+            return entry.building
+        entry.building_for = graph.revision
+        entry.building = asyncio.create_task(self._finish(entry, lambda: self._view_of(graph)))
+        return entry.building
+
+    def _view_of(self, graph: UserGraph) -> GraphView:
+        return build_view(graph, self._edges, self._links, self._clock.now())
+
+    @staticmethod
+    async def _finish(entry: _Entry, make: Callable[[], GraphView]) -> GraphView:
+        view = await asyncio.to_thread(make)
+        known = entry.view
+        if known is None or int(known.graph.revision or 0) < int(view.graph.revision or 0):
+            entry.view = view
+        return view
