@@ -85,7 +85,7 @@ class SearchHit(_message.Message):
     def __init__(self, block: _Optional[_Union[_types_pb2.Block, _Mapping]] = ..., score: _Optional[float] = ..., highlight: _Optional[str] = ..., explanation: _Optional[_Union[_types_pb2.CardExplanation, _Mapping]] = ..., similarity: _Optional[float] = ...) -> None: ...
 
 class ScoreReference(_message.Message):
-    __slots__ = ("lists", "best_scoring_score", "scoring_low", "scoring_high", "rerank_low", "rerank_high", "reranked", "scored", "boost_centre")
+    __slots__ = ("lists", "best_scoring_score", "scoring_low", "scoring_high", "rerank_low", "rerank_high", "reranked", "scored", "boost_centre", "blend_floor")
     class RankedList(_message.Message):
         __slots__ = ("ranker", "scores", "limit")
         RANKER_FIELD_NUMBER: _ClassVar[int]
@@ -104,6 +104,7 @@ class ScoreReference(_message.Message):
     RERANKED_FIELD_NUMBER: _ClassVar[int]
     SCORED_FIELD_NUMBER: _ClassVar[int]
     BOOST_CENTRE_FIELD_NUMBER: _ClassVar[int]
+    BLEND_FLOOR_FIELD_NUMBER: _ClassVar[int]
     lists: _containers.RepeatedCompositeFieldContainer[ScoreReference.RankedList]
     best_scoring_score: float
     scoring_low: float
@@ -113,7 +114,8 @@ class ScoreReference(_message.Message):
     reranked: bool
     scored: _containers.RepeatedCompositeFieldContainer[ScoredBlock]
     boost_centre: float
-    def __init__(self, lists: _Optional[_Iterable[_Union[ScoreReference.RankedList, _Mapping]]] = ..., best_scoring_score: _Optional[float] = ..., scoring_low: _Optional[float] = ..., scoring_high: _Optional[float] = ..., rerank_low: _Optional[float] = ..., rerank_high: _Optional[float] = ..., reranked: _Optional[bool] = ..., scored: _Optional[_Iterable[_Union[ScoredBlock, _Mapping]]] = ..., boost_centre: _Optional[float] = ...) -> None: ...
+    blend_floor: float
+    def __init__(self, lists: _Optional[_Iterable[_Union[ScoreReference.RankedList, _Mapping]]] = ..., best_scoring_score: _Optional[float] = ..., scoring_low: _Optional[float] = ..., scoring_high: _Optional[float] = ..., rerank_low: _Optional[float] = ..., rerank_high: _Optional[float] = ..., reranked: _Optional[bool] = ..., scored: _Optional[_Iterable[_Union[ScoredBlock, _Mapping]]] = ..., boost_centre: _Optional[float] = ..., blend_floor: _Optional[float] = ...) -> None: ...
 
 class ScoredBlock(_message.Message):
     __slots__ = ("block_id", "score")
