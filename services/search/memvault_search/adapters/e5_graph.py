@@ -70,7 +70,7 @@ class _Graph:
         *,
         outputs: Sequence[str] = (),
         domain: str = "",
-        **attributes: str | float,
+        **attributes: Any,  # noqa: ANN401 - what onnx takes
     ) -> str:
         names = list(outputs) or [f"n{len(self._nodes)}"]
         self._nodes.append(helper.make_node(operator, list(inputs), names, domain=domain, **attributes))

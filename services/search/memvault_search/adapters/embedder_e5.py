@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from memvault.rpc.deadline import remaining_s
+from memvault.runtime.batching import BatchQueue
 from memvault_search.adapters.e5_encoder import E5Encoder
 from memvault_search.adapters.e5_tokenizer import PREFIX_VERSION, E5Tokenizer, Pieces
 from memvault_search.adapters.e5_unpack import UnpackedEncoder, unpack
 from memvault_search.adapters.embedder_means import packaged_means
-from memvault_search.adapters.embedder_queue import BatchQueue
 from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors, quantised_rows
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.settings import EmbedderSettings

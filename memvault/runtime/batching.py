@@ -1,4 +1,7 @@
-"""Puts texts of many callers into batches for one worker thread: queries first, late work dropped (R-22)."""
+"""Batches work of many callers for one worker thread that runs a model: urgent work first, late work dropped (R-22).
+
+Work counts as late when its deadline passed, or would pass while it is computed, by what batches took lately.
+"""
 
 import asyncio
 import time
@@ -13,6 +16,8 @@ from memvault.rpc.deadline import exceeded
 Work = TypeVar("Work")
 Done = TypeVar("Done")
 
+FORGETTING = 0.8  # weight of the past in the running mean of what work costs
+
 
 @dataclass(slots=True, eq=False)
 class _Job(Generic[Work, Done]):
@@ -23,7 +28,10 @@ class _Job(Generic[Work, Done]):
 
 
 class BatchQueue(Generic[Work, Done]):
-    """Runs a blocking function over batches, one batch at a time, in a thread of its own."""
+    """Runs a blocking function over batches, one batch at a time, in a thread of its own.
+
+    Belongs to the event loop that uses it.
+    """
 
     def __init__(
         self,
@@ -47,6 +55,7 @@ class BatchQueue(Generic[Work, Done]):
         self._patient: deque[_Job[Work, Done]] = deque()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
         self._arrived = asyncio.Event()
+        self._seconds_per_size = 0.0
         self._pump: asyncio.Task[None] | None = None
 
     async def start(self, prepare: Callable[[], None]) -> None:
@@ -70,7 +79,7 @@ class BatchQueue(Generic[Work, Done]):
         """Wait for the results, in order.
 
         Raises:
-            Fault: DEADLINE_EXCEEDED when a piece had not begun within the time.
+            Fault: DEADLINE_EXCEEDED when a piece could not be done within the time, before it reached the model.
 
         """
         expires_at = time.monotonic() + within_s
@@ -92,12 +101,18 @@ class BatchQueue(Generic[Work, Done]):
                 self._arrived.clear()
                 await self._arrived.wait()
                 continue
+            started = time.monotonic()
             try:
                 results = await loop.run_in_executor(self._thread, self._run, [job.work for job in batch])
             except Exception as error:  # noqa: BLE001 - each caller receives it; the queue serves on
                 _settle(batch, [error] * len(batch))
             else:
+                self._learn(batch, time.monotonic() - started)
                 _settle(batch, results)
+
+    def _learn(self, batch: Sequence[_Job[Work, Done]], took_s: float) -> None:
+        cost = took_s / max(1, sum(job.size for job in batch))
+        self._seconds_per_size = FORGETTING * self._seconds_per_size + (1 - FORGETTING) * cost
 
     def _next_batch(self) -> list[_Job[Work, Done]]:
         waiting = self._urgent if self._drop_late(self._urgent) else self._patient
@@ -118,8 +133,9 @@ class BatchQueue(Generic[Work, Done]):
         """Refuse what is late and forget what was given up; tell whether anything is left."""
         now = time.monotonic()
         for job in waiting:
-            if job.expires_at <= now and not job.done.done():
+            if job.expires_at <= now + job.size * self._seconds_per_size and not job.done.done():
                 job.done.set_exception(exceeded())
+                self._seconds_per_size *= FORGETTING  # or one slow batch would have all later work refused
         alive = [job for job in waiting if not job.done.done()]
         waiting.clear()
         waiting.extend(alive)

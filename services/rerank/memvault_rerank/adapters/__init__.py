@@ -1,0 +1,1 @@
+"""Models behind the port of rerank, one file each."""

@@ -1,0 +1,1 @@
+"""Pure rules of rerank: no network, no clock, no randomness."""
