@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 __all__ = [
-    "Announcer",
     "Annotation",
+    "Announcer",
     "Clock",
     "FactReader",
     "GraphState",
@@ -49,8 +49,9 @@ class Kind(StrEnum):
 class GraphState:
     """A user's graph as stored.
 
-    `version` counts writes to the graph, `community_version` is the version that the communities were made from. `forgotten`
-    maps the ids of forgotten blocks to the bus sequence of the request, `forgotten_through` is that of the whole user's.
+    `version` counts writes to the graph, `community_version` is the version that the communities were made from.
+    `forgotten` maps the ids of forgotten blocks to the bus sequence of the request, `forgotten_through` is that of the
+    whole user's.
     """
 
     graph: UserGraph

@@ -83,6 +83,7 @@ class Settings(_Frozen):
     embed_timeout_s: float = Field(gt=0)
     embed_batch_timeout_s: float = Field(gt=0)
     start_timeout_s: float = Field(gt=0)
+    store_timeout_s: float = Field(gt=0)
     walk: WalkSettings
     ingest: IngestSettings
     garden: GardenSettings

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-
-
 from memvault_cascade.domain.graph.summaries import EXTRACTIVE, Material, SummaryLimits, summarise
-
 
 
 class ExtractiveWriter:

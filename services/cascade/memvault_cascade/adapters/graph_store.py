@@ -1,4 +1,6 @@
-"""Graphs in a vector store: every part of a graph is a point, triples and entities with a vector (dual projection, R-34).
+"""Graphs in a vector store: every part of a graph is a point, triples and entities with a vector (dual projection.
+
+R-34).
 
 Each point carries its user, and every query and deletion names the user: tenant isolation is this file's duty.
 """
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from memvault_cascade.domain.graph.model import Community
 
-COLLECTION: Final = "graph"
+COLLECTION: Final = "cascade_graph"
 _VECTOR: Final = "text"
 _PAGE: Final = 1000
 _BLOCK, _SYNONYM, _META, _TOMB = "block", "synonym", "meta", "tomb"
@@ -31,15 +33,18 @@ _META_ID = "graph"
 class VectorGraphStore:
     """A `GraphStore` on a `VectorStore`; one collection for all users."""
 
-    def __init__(self, store: VectorStore, dimension: int) -> None:
-        """`dimension` is that of the encoder; another one than stored is refused by `start`."""
+    def __init__(self, store: VectorStore) -> None:
+        """Nothing is opened before `start`."""
         self._store = store
-        self._dimension = dimension
 
-    async def start(self) -> None:
-        """Open the collection."""
+    async def start(self, dimension: int) -> None:
+        """Open the collection for vectors of the encoder's `dimension`.
+
+        Raises:
+            SpecMismatchError: The collection holds vectors of another encoder.
+        """
         fields = {"user": FieldKind.KEYWORD, "kind": FieldKind.KEYWORD}
-        await self._store.ensure(CollectionSpec(COLLECTION, {_VECTOR: DenseSpec(self._dimension)}, fields=fields))
+        await self._store.ensure(CollectionSpec(COLLECTION, {_VECTOR: DenseSpec(dimension)}, fields=fields))
 
     async def stop(self) -> None:
         """Close the store."""
@@ -101,7 +106,9 @@ class VectorGraphStore:
     ) -> None:
         """See `GraphStore.write_communities`."""
         kind = Kind.COMMUNITY.value
-        points = [self._point(user_id, kind, c.id, records.community_payload(c), vectors.get(c.id)) for c in communities]
+        points = [
+            self._point(user_id, kind, c.id, records.community_payload(c), vectors.get(c.id)) for c in communities
+        ]
         await self._store.upsert(COLLECTION, points)
         await self._store.delete(COLLECTION, [records.point_id(user_id, kind, i) for i in gone])
         await self._store.upsert(COLLECTION, [await self._meta_point(user_id, {"community_version": graph_version})])
@@ -112,7 +119,10 @@ class VectorGraphStore:
         await self._store.upsert(COLLECTION, points)
 
     async def forget_user(self, user_id: str, sequence: int) -> None:
-        """See `GraphStore.forget_user`. The version goes on counting, so that no cache takes the new graph for the old one."""
+        """See `GraphStore.forget_user`.
+
+        The version goes on counting, so that no cache takes the new graph for the old one.
+        """
         version = await self.version(user_id)
         await self._store.delete(COLLECTION, Eq("user", user_id))
         note = {"version": version + 1, "community_version": version + 1, "forgotten_through": sequence}
@@ -165,7 +175,9 @@ class VectorGraphStore:
     ) -> Point:
         dense = {} if vector is None else {_VECTOR: vector}
         return Point(
-            records.point_id(user_id, kind, identity), {**payload, "user": user_id, "kind": kind, "ref": identity}, dense
+            records.point_id(user_id, kind, identity),
+            {**payload, "user": user_id, "kind": kind, "ref": identity},
+            dense,
         )
 
 

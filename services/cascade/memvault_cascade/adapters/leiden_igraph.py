@@ -1,4 +1,7 @@
-"""Leiden through igraph and leidenalg (GPL): the default. Imported when first used, so that the permissive choice never loads it."""
+"""Leiden through igraph and leidenalg (GPL): the default.
+
+Imported when first used, so that the permissive choice never loads it.
+"""
 
 from __future__ import annotations
 

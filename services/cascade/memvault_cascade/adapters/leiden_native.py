@@ -1,4 +1,7 @@
-"""Leiden through graspologic-native (MIT, Rust): the permissive choice, and the one that lets other threads run meanwhile."""
+"""Leiden through graspologic-native (MIT, Rust).
+
+The permissive choice, and the one that lets other threads run meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class NativeLeiden:
-    """Modularity at a resolution, with a fixed seed. It starts afresh each time: ids last by overlap (`communities.cluster`)."""
+    """Modularity at a resolution, with a fixed seed.
+
+    It starts afresh each time: ids last by overlap (`communities.cluster`).
+    """
 
     def __init__(self, *, resolution: float, seed: int) -> None:
         """Higher resolutions cut finer."""

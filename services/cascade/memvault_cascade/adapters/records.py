@@ -1,4 +1,7 @@
-"""Graph parts as payloads of points and back. Times are ISO 8601 in UTC; ids of points are derived, so that a write again is a write over."""
+"""Graph parts as payloads of points and back.
+
+Times are ISO 8601 in UTC; ids of points are derived, so that a write again is a write over.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ Payload = dict[str, Any]
 
 def point_id(user_id: str, kind: str, identity: str) -> str:
     """Id of the point that holds one part of one user's graph."""
-    return str(uuid5(_NAMESPACE, "\x1f".join((user_id, kind, identity))))
+    return str(uuid5(_NAMESPACE, f"{user_id}\x1f{kind}\x1f{identity}"))
 
 
 def entity_payload(entity: Entity) -> Payload:

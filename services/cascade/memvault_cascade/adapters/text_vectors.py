@@ -1,4 +1,7 @@
-"""Calibrated vectors from the EmbedService (R-10a): the encoder's mean is subtracted here, once, for whatever this service stores or asks."""
+"""Calibrated vectors from the EmbedService (R-10a).
+
+The encoder's mean is subtracted here, once, for whatever this service stores or asks.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ class EmbedServiceVectors:
         """See `TextVectors.calibrated`."""
         mean = await self._mean("query")
         if raw_query.shape != mean.shape:
-            message = f"query_vector has {raw_query.size} values, the encoder {mean.size}: send the vector of the same encoder, or none"
+            message = (
+                f"query_vector has {raw_query.size} values, the encoder {mean.size}: "
+                "send the vector of the same encoder, or none"
+            )
             raise Fault(Reason.FIELD_INVALID, message, field="query_vector")
         return _centred(raw_query, mean)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from memvault_cascade.usecases.garden import Garden
     from memvault_cascade.usecases.graphs import Graphs
 
+_LOOK_AT_CLOCK_S = 60.0
+
 
 @dataclass(frozen=True, slots=True)
 class DreamLimits:
@@ -78,9 +80,9 @@ class Dream:
         """Ask for a run every night until cancelled; of several replicas one asks."""
         while True:
             due = next_run(self._clock.now(), self._limits.hour, zone)
-            while (left := (due - self._clock.now()).total_seconds()) > 0:
-                # In steps, because a laptop that slept wakes up with a wrong idea of how long it has waited.
-                await asyncio.sleep(min(left, 60.0))
+            # In steps, because a laptop that slept wakes up with a wrong idea of how long it has waited.
+            while (left := (due - self._clock.now()).total_seconds()) > 0:  # noqa: ASYNC110 - the clock is no event
+                await asyncio.sleep(min(left, _LOOK_AT_CLOCK_S))
             identity = run_id(due, zone)
             if await self._announcer.claim(f"alarm.{identity}", self._limits.lock_s):
                 await self._announcer.request_dream(identity, due)

@@ -1,4 +1,7 @@
-"""Communities, summaries and centrality kept up with the graph, in the background (R-30, R-36): a recall never waits for them."""
+"""Communities, summaries and centrality kept up with the graph, in the background (R-30, R-36).
+
+A recall never waits for them.
+"""
 
 from __future__ import annotations
 
@@ -155,7 +158,11 @@ class Garden:
         communities, rewritten = [], []
         for found in clusters:
             old = known.get(found.id)
-            if old is not None and old.fingerprint == found.fingerprint and old.generator == self._parts.writer.generator:
+            if (
+                old is not None
+                and old.fingerprint == found.fingerprint
+                and old.generator == self._parts.writer.generator
+            ):
                 communities.append(old)
                 continue
             said = material(graph, found.entity_ids, found.block_ids, self._parts.summaries)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CacheLimits:
-    """`users`: graphs kept in memory. `fresh_view_s`: how long a recall waits for a new view while it has an older one."""
+    """`users`: graphs kept in memory.
+
+    `fresh_view_s`: how long a recall waits for a new view while it has an older one.
+    """
 
     users: int = 64
     fresh_view_s: float = 0.25

@@ -1,4 +1,7 @@
-"""Blocks and facts in, forgotten ones out; every change is embedded, stored and remembered before the event is acknowledged."""
+"""Blocks and facts in, forgotten ones out.
+
+Every change is embedded, stored and remembered before the event is acknowledged.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IngestLimits:
-    """Sizes and floors: characters of text kept per block, entities taken from one block, and when two entities are synonyms.
+    """Sizes and floors: characters of text kept per block, entities taken from one block.
+
+    And when two entities are synonyms.
 
     `synonym_similarity` is calibrated and in [0, 1]; at most `synonyms` are kept for a new entity.
     """
@@ -68,8 +73,16 @@ class IncomingBlock:
     @property
     def digest(self) -> str:
         """Hash of all that the graph reads of the block."""
-        facts = ("\x1f".join((f.subject, f.predicate, f.object)) for f in self.facts)
-        parts = (self.text, self.title, self.speaker, str(self.stated_at), str(self.valid_from), str(self.valid_to), *facts)
+        facts = (f"{f.subject}\x1f{f.predicate}\x1f{f.object}" for f in self.facts)
+        parts = (
+            self.text,
+            self.title,
+            self.speaker,
+            str(self.stated_at),
+            str(self.valid_from),
+            str(self.valid_to),
+            *facts,
+        )
         return hashlib.sha256("\x1e".join(parts).encode()).hexdigest()[:16]
 
 
@@ -227,7 +240,10 @@ def _annotations(graph: UserGraph, change: GraphChange) -> list[Annotation]:
 
 
 def _with_marks(graph: UserGraph, change: GraphChange) -> GraphChange:
-    """The change with the marks of superseded blocks already on their nodes, before the echo comes back over the bus."""
+    """The change with the marks of superseded blocks already on their nodes.
+
+    Before the echo comes back over the bus.
+    """
     nodes = {b.id: b for b in change.blocks}
     for note in _annotations(graph, change):
         node = nodes.get(note.block_id) or graph.blocks.get(note.block_id)

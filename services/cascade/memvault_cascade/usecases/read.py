@@ -20,7 +20,10 @@ PER_PAGE = 256
 
 @dataclass(frozen=True, slots=True)
 class LinkedEntity:
-    """An entity in a text: how surely it is meant and how specific it is, both in [0, 1], and its nearest neighbours."""
+    """An entity in a text.
+
+    How surely it is meant and how specific it is, both in [0, 1], and its nearest neighbours.
+    """
 
     name: str
     confidence: float
@@ -85,9 +88,7 @@ def _specificity(view: GraphView, entity: str) -> float:
 def _neighbours(view: GraphView, entity: str, limit: int) -> tuple[Step, ...]:
     """Steps over the facts of an entity that hold, the best supported first."""
     facts = [
-        t
-        for t in view.graph.triples.values()
-        if entity in (t.subject_id, t.object_id) and t.holds_at(view.made_for)
+        t for t in view.graph.triples.values() if entity in (t.subject_id, t.object_id) and t.holds_at(view.made_for)
     ]
     facts.sort(key=lambda t: (-len(t.support), t.id))
     names = view.graph.entities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -77,7 +77,10 @@ class WalkNumbers:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A walk to do. `vector` is as the encoder gave it, None: the query is embedded here. `seeds`: block ids with scores, 0 to 1."""
+    """A walk to do.
+
+    `vector` is as the encoder gave it, None: the query is embedded here. `seeds`: block ids with scores, 0 to 1.
+    """
 
     user_id: str
     query: str
@@ -150,8 +153,16 @@ class Walk:
             walked.triples if local else (),
             walked.blocks if local else (),
             communities,
-            tuple(view.graph.entities[item.entity_id].name for item in walked.links if item.entity_id in view.graph.entities),
-            {e: view.graph.entities[e].name for e in _mentioned(walked.triples, communities) if e in view.graph.entities},
+            tuple(
+                view.graph.entities[item.entity_id].name
+                for item in walked.links
+                if item.entity_id in view.graph.entities
+            ),
+            {
+                e: view.graph.entities[e].name
+                for e in _mentioned(walked.triples, communities)
+                if e in view.graph.entities
+            },
             tuple(degraded),
             times,
             state.version,
@@ -223,7 +234,11 @@ def _walk(
     mentions = {b: view.graph.blocks[b].mentions for b in seeds.blocks if b in view.graph.blocks}
     restart = restart_vector(view.matrix, seeds, mentions, numbers.seeds)
     rank = personalised_pagerank(view.matrix.adjacency, restart, numbers.walk)
-    planted = {e: float(restart[row]) for e, row in view.matrix.row_of.items() if row < len(view.matrix.entity_ids) and restart[row] > 0}
+    planted = {
+        e: float(restart[row])
+        for e, row in view.matrix.row_of.items()
+        if row < len(view.matrix.entity_ids) and restart[row] > 0
+    }
     if question.mode is Mode.GLOBAL:
         return _Walked((), (), links, planted)
     limit = question.limit or numbers.limit

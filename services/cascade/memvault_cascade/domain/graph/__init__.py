@@ -1,1 +1,4 @@
-"""The graph of one user: what it holds (`model`), how text becomes facts (`extraction`), how it is walked (`ppr`) and cut (`communities`)."""
+"""The graph of one user.
+
+What it holds (`model`), how text becomes facts (`extraction`), how it is walked (`ppr`) and cut (`communities`).
+"""

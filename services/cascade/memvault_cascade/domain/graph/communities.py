@@ -1,4 +1,7 @@
-"""Communities of a graph (R-30, layer L1): Leiden (Traag et al., 2019) over entities and blocks, with ids that last from night to night."""
+"""Communities of a graph (R-30, layer L1).
+
+Leiden (Traag et al., 2019) over entities and blocks, with ids that last from night to night.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,19 @@ class Partitioner(Protocol):
     """Cuts a weighted graph into clusters, always in the same way for the same input."""
 
     def partition(self, adjacency: sparse.csr_matrix, start: NDArray[np.int64] | None) -> NDArray[np.int64]:
-        """Label of every node (n, int64). `start` are the labels of the last run, so that a small change stays a small change."""
+        """Label of every node (n, int64).
+
+        `start` are the labels of the last run, so that a small change stays a small change.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CommunityLimits:
-    """A cluster with fewer entities or blocks than this is no community; members beyond the caps are left out, the lightest first."""
+    """A cluster with fewer entities or blocks than this is no community.
+
+    Members beyond the caps are left out, the lightest first.
+    """
 
     min_entities: int = 2
     min_blocks: int = 2
@@ -39,7 +48,10 @@ class CommunityLimits:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A community before it has a summary: members with the heaviest first, and the hash of all that its summary is made of."""
+    """A community before it has a summary.
+
+    Members with the heaviest first, and the hash of all that its summary is made of.
+    """
 
     id: str
     entity_ids: tuple[str, ...]
@@ -72,7 +84,10 @@ def cluster(
 
 
 def fingerprint(graph: UserGraph, entity_ids: Sequence[str], block_ids: Sequence[str]) -> str:
-    """Hash of members, texts and facts of a cluster (16 hex digits): equal as long as its summary would be made of the same things."""
+    """Hash of members, texts and facts of a cluster (16 hex digits).
+
+    Equal as long as its summary would be made of the same things.
+    """
     members = set(entity_ids)
     facts = sorted(
         f"{t.id}{t.valid_to}{len(t.support)}"
@@ -112,7 +127,10 @@ def _members(
 
 
 def _lasting_ids(clusters: Sequence[Sequence[str]], previous: Sequence[Community]) -> list[str]:
-    """Give each cluster the id of the former community it overlaps most (Jaccard at least 0.3), greedily; others a new id from their members."""
+    """Give each cluster the id of the former community it overlaps most (Jaccard at least 0.3), greedily.
+
+    Others a new id from their members.
+    """
     holders: Mapping[str, str] = {entity: c.id for c in previous for entity in c.entity_ids}
     sizes = {c.id: len(c.entity_ids) for c in previous}
     offers: list[tuple[float, int, str]] = []

@@ -1,6 +1,7 @@
 """Facts that a text states, read without a model (R-34): few and sure rather than many.
 
-A sentence that asks, doubts, denies or plans states nothing. What is found are explicit forms such as `X 負責 Y`, "A uses B", "the IP of X is Y".
+A sentence that asks, doubts, denies or plans states nothing. What is found are
+explicit forms such as `X 負責 Y`, "A uses B", "the IP of X is Y".
 """
 
 from __future__ import annotations
@@ -21,7 +22,32 @@ _LATIN_OR_DIGIT = re.compile(r"[A-Za-z0-9]")
 _NOUNISH = ("n", "eng", "x", "m", "q", "j", "l", "i", "b", "s", "f", "t", "vn", "an", "nz")
 _NOUN = ("n", "eng", "x", "j", "l", "i", "vn", "s")
 _ENGLISH_PRONOUNS = frozenset(
-    "he she it they them him her us me you your his this that these those there who which what how everyone someone nobody".split()
+    [
+        "he",
+        "she",
+        "it",
+        "they",
+        "them",
+        "him",
+        "her",
+        "us",
+        "me",
+        "you",
+        "your",
+        "his",
+        "this",
+        "that",
+        "these",
+        "those",
+        "there",
+        "who",
+        "which",
+        "what",
+        "how",
+        "everyone",
+        "someone",
+        "nobody",
+    ]
 )
 _LONGEST = {ObjectKind.THING: 24, ObjectKind.NAME: 16, ObjectKind.NOUN: 12, ObjectKind.VALUE: 28, ObjectKind.PHRASE: 28}
 _LONGEST_ENGLISH = 60

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 class Reading:
     """What is known of a block when it enters: its node without mentions, the facts it states and the names it holds.
 
-    `given` tells that the writer stated the facts; otherwise they were extracted. `confidence` is the facts' own, in [0, 1].
+    `given` tells that the writer stated the facts; otherwise they were extracted. `confidence` is the facts' own, in
+    [0, 1].
     """
 
     block: BlockNode
@@ -81,7 +82,7 @@ def assert_fact(
     start = given_from or (None if supports else stated_at)
     triple = Triple(triple_id(subject, key, target), subject, fact.predicate, key, target, supports, given_from=start)
     known = graph.triples.get(triple.id)
-    touched = {triple.id: triple if known is None else _merged(known, triple)}
+    touched: dict[str, Triple | None] = {triple.id: triple if known is None else _merged(known, triple)}
     nodes = tuple(
         replace(graph.blocks[b], mentions=tuple(dict.fromkeys((*graph.blocks[b].mentions, *ids))))
         for b in block_ids
@@ -91,7 +92,10 @@ def assert_fact(
 
 
 def forget(graph: UserGraph, block_ids: Collection[str], predicates: Predicates) -> GraphChange:
-    """The change that takes blocks out, with every fact and entity that stood on them alone; facts they had closed are open again."""
+    """The change that takes blocks out, with every fact and entity that stood on them alone.
+
+    Facts they had closed are open again.
+    """
     gone = tuple(sorted(b for b in set(block_ids) if b in graph.blocks))
     freed = {entity for b in gone for entity in graph.blocks[b].mentions}
     touched = _without_blocks(graph, set(block_ids), keep_external=False)
@@ -151,7 +155,10 @@ def _triple(fact: Fact, predicates: Predicates, support: Support, reading: Readi
 
 
 def _merged(known: Triple, new: Triple) -> Triple:
-    """One fact stated twice: supports add up, the surer statement's confidence counts, the newer statement's bounds too."""
+    """One fact stated twice.
+
+    Supports add up, the surer statement's confidence counts, the newer statement's bounds too.
+    """
     ids = {s.block_id for s in new.support}
     support = (*(s for s in known.support if s.block_id not in ids), *new.support)
     return replace(

@@ -19,7 +19,9 @@ _HAS_HAN = re.compile(f"[{HAN}]")
 
 @dataclass(frozen=True, slots=True)
 class LinkLimits:
-    """Numbers of linking: shortest words (in characters) in which one typo is forgiven, and the confidence of each way to link, in [0, 1].
+    """Numbers of linking: shortest words (in characters) in which one typo is forgiven.
+
+    And the confidence of each way to link, in [0, 1].
 
     A single word that begins or ends more than `most_by_part` longer names stands for none of them.
     """
@@ -46,7 +48,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class NameIndex:
-    """Folded spellings to entities, the spellings with one letter left out (for typos), and words to the names that start or end with them."""
+    """Folded spellings to entities, the spellings with one letter left out (for typos).
+
+    And words to the names that start or end with them.
+    """
 
     by_key: Mapping[str, tuple[str, ...]]
     by_deletion: Mapping[str, tuple[str, ...]]
@@ -162,7 +167,10 @@ def _approximate(word: str, index: NameIndex, found: dict[str, Link]) -> None:
 
 
 def _windows(word: str, limits: LinkLimits) -> Iterable[str]:
-    """Pieces of a word in which a typo is looked for: a Latin word whole, each stretch of four to six Han characters."""
+    """Pieces of a word in which a typo is looked for.
+
+    A Latin word whole, each stretch of four to six Han characters.
+    """
     if not _HAS_HAN.search(word):
         if _may_have_typo(word, limits):
             yield word
@@ -184,7 +192,10 @@ def _deletions(spelling: str) -> Iterable[str]:
 
 
 def _one_edit_apart(one: str, other: str) -> bool:
-    """Whether one insertion, deletion, substitution or swap of neighbours turns one word into the other; equal words are not."""
+    """Whether one insertion, deletion, substitution or swap of neighbours turns one word into the other.
+
+    Equal words are not.
+    """
     if abs(len(one) - len(other)) > 1 or one == other:
         return False
     start = 0
@@ -215,6 +226,9 @@ def _frozen(index: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
 
 
 def may_be_synonyms(one: str, other: str) -> bool:
-    """Whether two names may be joined by closeness of their vectors: names that differ in a digit are two things (R-60a)."""
+    """Whether two names may be joined by closeness of their vectors.
+
+    Names that differ in a digit are two things (R-60a).
+    """
     digits = ("".join(_HAS_DIGIT.findall(entity_key(name))) for name in (one, other))
     return next(digits) == next(digits)

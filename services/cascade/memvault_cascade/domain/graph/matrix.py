@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class EdgeWeights:
     """How strong each sort of edge is; all at least 0, where 0 leaves the sort out.
 
-    `fact` is one supporting block of a triple, `closed_fact` replaces it when the fact no longer holds, `mention` joins a block to an entity
-    it names, and a synonym weighs its similarity times `synonym`.
+    `fact` is one supporting block of a triple, `closed_fact` replaces it when the fact no longer holds, `mention`
+    joins a block to an entity it names, and a synonym weighs its similarity times `synonym`.
     """
 
     fact: float = 1.0
@@ -56,8 +56,8 @@ class GraphMatrix:
 def build_matrix(graph: UserGraph, weights: EdgeWeights, moment: datetime, *, past_only: bool = False) -> GraphMatrix:
     """Lay a graph out as a matrix as it stood at `moment`.
 
-    Facts that do not hold then weigh `closed_fact`. With `past_only` the blocks stated after `moment` and the facts that did not hold are left
-    out altogether: the view that `as_of` asks for.
+    Facts that do not hold then weigh `closed_fact`. With `past_only` the blocks stated after `moment` and the facts
+    that did not hold are left out altogether: the view that `as_of` asks for.
     """
     block_ids = tuple(
         sorted(b.id for b in graph.blocks.values() if not b.quarantined and (not past_only or b.stated_at <= moment))

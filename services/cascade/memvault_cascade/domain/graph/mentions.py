@@ -21,7 +21,8 @@ _CODE = re.compile(
     re.ASCII,
 )
 _CAPITALISED = re.compile(
-    r"(?<![\w'’])[A-Z][\w+#&]*(?:[-/.][A-Za-z0-9]\w*)*(?: (?:(?:of|the|for|de|von|van) )?(?:[A-Z][\w+#&]*|\d{1,4}\b)(?:[-/.][A-Za-z0-9]\w*)*){0,5}",
+    r"(?<![\w'’])[A-Z][\w+#&]*(?:[-/.][A-Za-z0-9]\w*)*"
+    r"(?: (?:(?:of|the|for|de|von|van) )?(?:[A-Z][\w+#&]*|\d{1,4}\b)(?:[-/.][A-Za-z0-9]\w*)*){0,5}",
 )
 _LATIN = re.compile(r"(?<![A-Za-z0-9_.@-])[A-Za-z][A-Za-z0-9+#]*(?:[-_.][A-Za-z0-9]+)*(?: [A-Z][A-Za-z0-9+#]*)*")
 _QUOTED = re.compile(rf"[「『《〈]([{HAN}A-Za-z0-9 ·・_-]{{2,16}})[」』》〉]")
@@ -51,7 +52,10 @@ class Tagged:
 
 
 def tag(text: str) -> tuple[Tagged, ...]:
-    """Words and parts of speech. The dictionary is Simplified, so each character is folded by itself: places stay true."""
+    """Words and parts of speech.
+
+    The dictionary is Simplified, so each character is folded by itself: places stay true.
+    """
     folded = "".join(single if len(single := fold(character)) == 1 else character for character in text)
     place, words = 0, []
     for word, part in rjieba.tag(folded):
@@ -93,7 +97,7 @@ def _english(sentence: str, text: str, words: Language) -> Iterable[Mention]:
         while parts and fold(parts[0]) in words.common:
             parts = parts[1:]
             starts_sentence = False
-        while parts and (fold(parts[-1]) in words.common or parts[-1].isdigit() and len(parts) == 1):
+        while parts and (fold(parts[-1]) in words.common or (parts[-1].isdigit() and len(parts) == 1)):
             parts = parts[:-1]
         if not parts:
             continue
@@ -104,7 +108,10 @@ def _english(sentence: str, text: str, words: Language) -> Iterable[Mention]:
 
 
 def _surely_a_name(word: str, text: str) -> bool:
-    """A capital at the start of a sentence proves nothing: the word must have another one inside, a digit, or stand elsewhere too."""
+    """A capital at the start of a sentence proves nothing.
+
+    The word must have another one inside, a digit, or stand elsewhere too.
+    """
     if any(character.isupper() or character.isdigit() for character in word[1:]):
         return True
     return re.search(rf"(?<=[a-z,;] ){re.escape(word)}\b", text) is not None

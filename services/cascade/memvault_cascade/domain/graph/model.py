@@ -1,7 +1,7 @@
 """What a user's graph is made of.
 
-Three layers (R-30): L0 are triples between entities, L1 communities of entities, L2 the summary of each community. Blocks are nodes too: they
-are the passages that the facts were read from, and what a walk brings back.
+Three layers (R-30): L0 are triples between entities, L1 communities of entities, L2 the summary of each community.
+Blocks are nodes too: they are the passages that the facts were read from, and what a walk brings back.
 """
 
 from __future__ import annotations
@@ -107,9 +107,10 @@ class Interval:
 class Triple:
     """Layer L0: subject, predicate, object, who says so, and when it held.
 
-    `predicate` is the wording shown, `predicate_key` what makes two wordings one relation. `given_from` and `given_to` are bounds that the writer
-    stated. `intervals` are the times in force after contradicting facts closed each other, oldest first and disjoint. `closed_by` is the id of
-    the triple that closed the last interval, empty if it is open or the writer closed it. `confidence` is in [0, 1].
+    `predicate` is the wording shown, `predicate_key` what makes two wordings one relation. `given_from` and `given_to`
+    are bounds that the writer stated. `intervals` are the times in force after contradicting facts closed each other,
+    oldest first and disjoint. `closed_by` is the id of the triple that closed the last interval, empty if it is open
+    or the writer closed it. `confidence` is in [0, 1].
     """
 
     id: str
@@ -171,8 +172,9 @@ class Synonym:
 class Community:
     """Layers L1 and L2: a cluster and its summary written ahead.
 
-    `fingerprint` hashes everything the summary was made of, so that an unchanged community keeps its summary. `generator` tells what wrote the
-    summary (`extractive` or a model's name). Entities are ordered by weight in the cluster, the heaviest first; so are blocks.
+    `fingerprint` hashes everything the summary was made of, so that an unchanged community keeps its summary.
+    `generator` tells what wrote the summary (`extractive` or a model's name). Entities are ordered by weight in the
+    cluster, the heaviest first; so are blocks.
     """
 
     id: str
@@ -205,7 +207,10 @@ class UserGraph:
 
 @dataclass(frozen=True, slots=True)
 class GraphChange:
-    """What a write does to a graph: parts that are put (new or replaced) and parts that go. All ids are graph ids, blocks their own."""
+    """What a write does to a graph: parts that are put (new or replaced) and parts that go.
+
+    All ids are graph ids, blocks their own.
+    """
 
     entities: tuple[Entity, ...] = ()
     triples: tuple[Triple, ...] = ()

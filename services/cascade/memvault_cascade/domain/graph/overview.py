@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FitNumbers:
-    """How a community's fit is made: weight of the share of the restart mass that lies in it, and the least fit that is shown (0 to 1)."""
+    """How a community's fit is made.
+
+    Weight of the share of the restart mass that lies in it, and the least fit that is shown (0 to 1).
+    """
 
     seed_weight: float = 0.5
     least: float = 0.15
@@ -38,7 +41,9 @@ def fitting(
     numbers: FitNumbers,
     limit: int,
 ) -> tuple[FittingCommunity, ...]:
-    """The communities that fit best: similarity of the summary, plus the share of the seeds among the members, at most 1.
+    """The communities that fit best: similarity of the summary, plus the share of the seeds among the members.
+
+    At most 1.
 
     Args:
         communities: All of the user's.
@@ -59,7 +64,10 @@ def fitting(
 
 
 def as_it_was(graph: UserGraph, community: Community, moment: datetime, limits: SummaryLimits) -> Community | None:
-    """The community as of a moment: without later blocks, its summary made anew when it stood on any; None when nothing is left."""
+    """The community as of a moment: without later blocks, its summary made anew when it stood on any.
+
+    None when nothing is left.
+    """
     blocks = tuple(b for b in community.block_ids if b in graph.blocks and graph.blocks[b].stated_at <= moment)
     if len(blocks) == len(community.block_ids):
         return community

@@ -1,6 +1,9 @@
-"""Personalised PageRank by power iteration (R-31), after HippoRAG 2 (Gutierrez et al., 2025) and Haveliwala's topic-sensitive PageRank (2002).
+"""Personalised PageRank by power iteration (R-31), after HippoRAG 2 (Gutierrez et al..
 
-With adjacency A, out-strength D and restart distribution s: x <- d A D^-1 x + (1 - d + d * dangling mass) s, where d is the damping.
+2025) and Haveliwala's topic-sensitive PageRank (2002).
+
+With adjacency A, out-strength D and restart distribution s: x <- d A D^-1 x + (1 - d + d * dangling mass) s, where d
+is the damping.
 """
 
 from __future__ import annotations
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class WalkLimits:
-    """Numbers of the walk: `damping` in (0, 1), `tolerance` on the L1 change of one round, at most `max_rounds` rounds."""
+    """Numbers of the walk.
+
+    `damping` in (0, 1), `tolerance` on the L1 change of one round, at most `max_rounds` rounds.
+    """
 
     damping: float = 0.85
     tolerance: float = 1e-6
@@ -34,8 +40,9 @@ class WalkLimits:
 class SeedWeights:
     """How much each sort of seed weighs against the others; all at least 0.
 
-    `linked`: an entity that the query names. `fact`: the two ends of a fact whose vector is near the query. `block_entity`: the entities of the
-    best fast-search blocks. `passage`: those blocks themselves. `specificity` is the exponent on 1 / block frequency; 0 switches it off.
+    `linked`: an entity that the query names. `fact`: the two ends of a fact whose vector is near the query.
+    `block_entity`: the entities of the best fast-search blocks. `passage`: those blocks themselves. `specificity` is
+    the exponent on 1 / block frequency; 0 switches it off.
     """
 
     linked: float = 1.0
@@ -85,7 +92,10 @@ def restart_vector(
 def personalised_pagerank(
     adjacency: sparse.csr_matrix, restart: NDArray[np.float64], limits: WalkLimits
 ) -> NDArray[np.float64]:
-    """Stationary probabilities (n, float64, sum 1) of the walk that restarts at `restart`; all zeros when `restart` is."""
+    """Stationary probabilities (n, float64, sum 1) of the walk that restarts at `restart`.
+
+    All zeros when `restart` is.
+    """
     if restart.sum() <= 0:
         return np.zeros_like(restart)
     strength = np.asarray(adjacency.sum(axis=1)).ravel()
@@ -106,7 +116,8 @@ def personalised_pagerank(
 def centrality(matrix: GraphMatrix, limits: WalkLimits) -> dict[str, float]:
     """How central each block is in its user's graph, in [0, 1], by block id (R-13 stage 7).
 
-    PageRank with a uniform restart, scaled so that the most central block has 1 and the least 0. A block joined to nothing has 0.
+    PageRank with a uniform restart, scaled so that the most central block has 1 and the least 0. A block joined to
+    nothing has 0.
     """
     if not matrix.block_ids:
         return {}

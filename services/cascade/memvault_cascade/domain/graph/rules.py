@@ -28,8 +28,8 @@ class ObjectKind(StrEnum):
 class Pattern:
     """One way in which a sentence states a fact.
 
-    `predicate` is the wording shown; with `attribute` the wording is the slot `p` itself. `self_subject` makes the user the subject,
-    `default_subject` stands in for an empty slot `s`.
+    `predicate` is the wording shown; with `attribute` the wording is the slot `p` itself. `self_subject` makes the
+    user the subject, `default_subject` stands in for an empty slot `s`.
     """
 
     regex: re.Pattern[str]
@@ -146,4 +146,4 @@ def _compiled(source: str, slots: Mapping[str, str]) -> re.Pattern[str]:
 
 def _optional(source: str | None) -> re.Pattern[str]:
     # `(?!)` matches nothing at all.
-    return re.compile(source if source else "(?!)")
+    return re.compile(source or "(?!)")

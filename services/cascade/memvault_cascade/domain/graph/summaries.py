@@ -1,4 +1,7 @@
-"""Summaries of communities written ahead (R-30, layer L2), by extraction: sentences and facts that are already there, nothing new."""
+"""Summaries of communities written ahead (R-30, layer L2), by extraction.
+
+Sentences and facts that are already there, nothing new.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +86,10 @@ def _facts(
 
 
 def summarise(found: Material, limits: SummaryLimits) -> str:
-    """At most `max_chars` characters: the sentences of the texts that say most about the title; facts alone where there is no text."""
+    """At most `max_chars` characters: the sentences of the texts that say most about the title.
+
+    Facts alone where there is no text.
+    """
     body = "\n".join(text.strip() for text in found.texts if text.strip())
     if body:
         return extractive_summary(body, limits.max_chars, query=found.title)

@@ -26,8 +26,9 @@ class _Statement:
 def settle(triples: Iterable[Triple], single_valued: Collection[str]) -> tuple[Triple, ...]:
     """The facts with their intervals, from what the writers stated alone, so that the order of arrival never matters.
 
-    Of the statements about one subject and single-valued predicate each holds until the next one that names another object. A value that comes
-    back (moved away and returned) has two intervals. Facts of other relations hold from their first statement on.
+    Of the statements about one subject and single-valued predicate each holds until the next one that names another
+    object. A value that comes back (moved away and returned) has two intervals. Facts of other relations hold from
+    their first statement on.
     """
     groups: dict[tuple[str, str], list[Triple]] = defaultdict(list)
     settled: list[Triple] = []
@@ -48,7 +49,9 @@ def settle(triples: Iterable[Triple], single_valued: Collection[str]) -> tuple[T
 
 
 def superseded_blocks(before: Mapping[str, Triple], after: Iterable[Triple]) -> dict[str, str]:
-    """Blocks whose fact has just been closed, by the block that states the newer one (R-17a): old block id to new block id.
+    """Blocks whose fact has just been closed, by the block that states the newer one (R-17a).
+
+    Old block id to new block id.
 
     `before` are the facts by id as they were. A block that also states the newer fact is not superseded.
     """

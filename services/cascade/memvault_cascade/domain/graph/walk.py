@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,7 +59,10 @@ class NearBlock:
 
 @dataclass(frozen=True, slots=True)
 class PathCosts:
-    """Length of a step over a fact or synonym, over the half-step between entity and block, and the longest path that is looked for."""
+    """Length of a step over a fact or synonym, over the half-step between entity and block.
+
+    And the longest path that is looked for.
+    """
 
     fact: float = 1.0
     mention: float = 0.8
@@ -154,10 +158,13 @@ class Paths:
         return chain[::-1]
 
     def _steps(self, chain: Sequence[int]) -> tuple[Step, ...]:
-        """Entities along a chain of rows, with what joins each to the next; the blocks between become `mentioned_with`."""
+        """Entities along a chain of rows, with what joins each to the next.
+
+        The blocks between become `mentioned_with`.
+        """
         entities = [(place, self._matrix.entity_ids[row]) for place, row in enumerate(chain) if row < self._boundary]
         steps = []
-        for (place, one), (next_place, other) in zip(entities, entities[1:], strict=False):
+        for (place, one), (next_place, other) in pairwise(entities):
             steps.append(self._step(one, other) if next_place == place + 1 else self._together(one, other))
         return tuple(steps)
 
@@ -210,8 +217,9 @@ def near_triples(
 ) -> list[tuple[Triple, float]]:
     """Facts that hold at `moment`, by the mean of two signals in [0, 1], the nearest first.
 
-    The walk's: the geometric mean of the ranks of both ends over the largest such mean, so that a fact is near only when both ends are. The
-    vector's: calibrated similarity of fact and query (`similarity`, by triple id), 0 for facts that the vectors did not find.
+    The walk's: the geometric mean of the ranks of both ends over the largest such mean, so that a fact is near only
+    when both ends are. The vector's: calibrated similarity of fact and query (`similarity`, by triple id), 0 for facts
+    that the vectors did not find.
     """
     held = [
         t

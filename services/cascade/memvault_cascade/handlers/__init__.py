@@ -1,0 +1,1 @@
+"""Decode, call a use case, encode: `rpc` for questions, `events` for facts."""
