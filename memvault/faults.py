@@ -56,7 +56,7 @@ class Fault(Exception):  # noqa: N818 - the domain's word; it is also an answer,
         metadata: Short machine-readable details, such as `field` or `limit`.
     """
 
-    def __init__(self, reason: Reason, message: str, **metadata: str) -> None:
+    def __init__(self, reason: Reason, message: str, /, **metadata: str) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
