@@ -1,0 +1,119 @@
+"""Conversation windows in Redis. Keys name the user; nothing lives longer than a day.
+
+`memvault:window:{user}:{conversation}`: sorted set by event time, one JSON text for each utterance.
+`memvault:said:{user}`: sorted set by arrival, one JSON text for each utterance's event id and sequence.
+`memvault:conversations:{user}`: set of conversation ids, kept: it is what tells a newcomer from an old user.
+`memvault:predicted:{user}`: sorted set by event time, one JSON text for each recent prediction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from redis.asyncio import Redis
+
+from memvault_slow_thinker.adapters.redis_access import raw, reachable
+from memvault_slow_thinker.domain.conversation import Place, Utterance, in_order
+from memvault_slow_thinker.domain.prediction import Predicted
+from memvault_slow_thinker.ports import ForgottenWords
+from memvault_slow_thinker.settings import WindowSettings
+
+
+class RedisConversations:
+    """See `ports.Conversations`."""
+
+    def __init__(self, redis: Redis, settings: WindowSettings) -> None:
+        self._redis = redis
+        self._settings = settings
+
+    async def append(
+        self, place: Place, utterance: Utterance, *, sequence: int | None, now: float
+    ) -> tuple[Utterance, ...]:
+        """See `ports.Conversations`. Adding is one atomic step; what is too old or too much goes in the next."""
+        key, said = _window_key(place), f"memvault:said:{place.user_id}"
+        oldest = now - self._settings.ttl_s
+        async with reachable():
+            known = [json.loads(raw(member)) for member in await self._redis.zrange(key, 0, -1)]
+            async with self._redis.pipeline(transaction=True) as steps:
+                if all(one["id"] != utterance.event_id for one in known):
+                    steps.zadd(key, {_dump_utterance(utterance, now): utterance.at})
+                    steps.zadd(said, {json.dumps([utterance.event_id, sequence]): now})
+                for one in known:
+                    if one["arrived"] < oldest:
+                        steps.zrem(key, json.dumps(one, ensure_ascii=False))
+                steps.zremrangebyrank(key, 0, -self._settings.utterances - 1)
+                steps.zremrangebyscore(said, "-inf", f"({oldest}")
+                steps.expire(key, self._settings.ttl_s)
+                steps.expire(said, self._settings.ttl_s)
+                steps.zrange(key, 0, -1)
+                answers = await steps.execute()
+        return in_order([_load_utterance(text) for text in answers[-1]])
+
+    async def note(self, user_id: str, conversation_id: str) -> None:
+        """See `ports.Conversations`. Above the bound no more are kept: admission asks for far fewer."""
+        key = _conversations_key(user_id)
+        async with reachable():
+            if await self._redis.scard(key) < self._settings.conversations:
+                await self._redis.sadd(key, conversation_id)
+
+    async def count(self, user_id: str) -> int:
+        """See `ports.Conversations`."""
+        async with reachable():
+            return int(await self._redis.scard(_conversations_key(user_id)))
+
+    async def predicted(self, user_id: str) -> tuple[Predicted, ...]:
+        """See `ports.Conversations`."""
+        async with reachable():
+            found = await self._redis.zrange(_predicted_key(user_id), 0, -1)
+        predicted = [Predicted(*json.loads(raw(member))) for member in found]
+        return tuple(sorted(predicted, key=lambda one: (one.at, one.text)))
+
+    async def note_predicted(self, user_id: str, predicted: Sequence[Predicted]) -> None:
+        """See `ports.Conversations`."""
+        if not predicted:
+            return
+        key = _predicted_key(user_id)
+        members = {json.dumps([one.text, one.conversation_id, one.at], ensure_ascii=False): one.at for one in predicted}
+        async with reachable(), self._redis.pipeline(transaction=True) as steps:
+            steps.zadd(key, members)
+            steps.expire(key, self._settings.predictions_ttl_s)
+            await steps.execute()
+
+    async def forget(self, user_id: str) -> ForgottenWords:
+        """See `ports.Conversations`."""
+        async with reachable():
+            windows = [key async for key in self._redis.scan_iter(match=f"memvault:window:{user_id}:*")]
+            spoken = sum([int(await self._redis.zcard(key)) for key in windows])
+            said = f"memvault:said:{user_id}"
+            logged = [json.loads(raw(member))[1] for member in await self._redis.zrange(said, 0, -1)]
+            await self._redis.delete(*windows, said, _conversations_key(user_id), _predicted_key(user_id))
+        return ForgottenWords(spoken, tuple(sorted(number for number in logged if number is not None)))
+
+
+def _window_key(place: Place) -> str:
+    return f"memvault:window:{place.user_id}:{place.conversation_id}"
+
+
+def _conversations_key(user_id: str) -> str:
+    return f"memvault:conversations:{user_id}"
+
+
+def _predicted_key(user_id: str) -> str:
+    return f"memvault:predicted:{user_id}"
+
+
+def _dump_utterance(utterance: Utterance, arrived: float) -> str:
+    table = {
+        "id": utterance.event_id,
+        "speaker": utterance.speaker,
+        "text": utterance.text,
+        "at": utterance.at,
+        "arrived": arrived,
+    }
+    return json.dumps(table, ensure_ascii=False)
+
+
+def _load_utterance(text: str | bytes) -> Utterance:
+    table = json.loads(text)
+    return Utterance(table["id"], table["speaker"], table["text"], float(table["at"]))

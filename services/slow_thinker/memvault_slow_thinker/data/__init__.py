@@ -1,0 +1,1 @@
+"""Lexicons and templates: data, not code."""

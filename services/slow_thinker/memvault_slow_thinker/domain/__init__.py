@@ -1,0 +1,1 @@
+"""Pure rules of prediction: no network, no clock, no chance."""

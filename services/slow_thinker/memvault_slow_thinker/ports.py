@@ -1,0 +1,228 @@
+"""What the slow thinker needs of the world, named for the need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from memvault_slow_thinker.domain.conversation import Place, Utterance, Vectors
+from memvault_slow_thinker.domain.prediction import Draft, Linked, Predicted
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Vectors of texts, row by row, unit length.
+
+    `raw`: as the encoder gives them, for the prefetch index. `centred`: mean taken away (R-10a), for similarity.
+    """
+
+    raw: Vectors
+    centred: Vectors
+    encoder_id: str
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A full recall for a predicted question.
+
+    `answer`: serialised `RecallResponse` with its candidates, already screened by the gateway. `block_ids`: every
+    block in it, candidates included. `degraded`: parts that were left out. `took_ms`: what a hit will save.
+    """
+
+    answer: bytes
+    block_ids: frozenset[str]
+    cards: int
+    confidence: str
+    degraded: frozenset[str]
+    write_version: int
+    took_ms: float
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An answer to be kept for a predicted question. Times in seconds since the epoch."""
+
+    place: Place
+    question: Draft
+    vector: Vectors
+    encoder_id: str
+    fetched: Fetched
+    made_at: float
+    expires_at: float
+    ruleset_version: str
+
+
+@dataclass(frozen=True)
+class PreparedQuestion:
+    """A prepared answer that can still be used, as shown to people."""
+
+    query: str
+    confidence: float
+    expires_at: float
+    cards: int
+
+
+@dataclass(frozen=True)
+class ForgottenWords:
+    """Utterances removed; `sequences` are their places in the bus's stream, where they must go as well."""
+
+    utterances: int
+    sequences: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """What came of an utterance: a stored answer, or the rule that refused. Empty strings where not given."""
+
+    place: Place
+    utterance_event_id: str
+    query: str = ""
+    refused_by: str = ""
+
+
+class Clock(Protocol):
+    """The wall clock."""
+
+    def now(self) -> datetime:
+        """Return the time, aware, in UTC."""
+        ...
+
+
+class Conversations(Protocol):
+    """The users' conversation windows. Nothing in them is older than a day.
+
+    Every method raises Fault(STORE_UNAVAILABLE) when the store cannot be reached.
+    """
+
+    async def append(
+        self, place: Place, utterance: Utterance, *, sequence: int | None, now: float
+    ) -> tuple[Utterance, ...]:
+        """Add an utterance, once per event id, and return the window, oldest first."""
+        ...
+
+    async def note(self, user_id: str, conversation_id: str) -> None:
+        """Remember that the user has had this conversation."""
+        ...
+
+    async def count(self, user_id: str) -> int:
+        """Return how many distinct conversations have been seen of the user."""
+        ...
+
+    async def predicted(self, user_id: str) -> tuple[Predicted, ...]:
+        """Return the user's recent predictions."""
+        ...
+
+    async def note_predicted(self, user_id: str, predicted: Sequence[Predicted]) -> None:
+        """Remember predictions."""
+        ...
+
+    async def forget(self, user_id: str) -> ForgottenWords:
+        """Remove all utterances, conversations and predictions of the user."""
+        ...
+
+
+class PreparedAnswers(Protocol):
+    """The prefetch cache. Every method raises Fault(STORE_UNAVAILABLE) when the store cannot be reached."""
+
+    async def epoch(self, user_id: str) -> int:
+        """Return a number that changes whenever something of the user was changed or forgotten."""
+        ...
+
+    async def store(self, prepared: Prepared, *, epoch: int) -> bool:
+        """Keep an answer until it expires; False, and nothing kept, when the epoch is another one by now."""
+        ...
+
+    async def live(self, user_id: str, *, now: float) -> tuple[PreparedQuestion, ...]:
+        """Return what can still be used, the surest first."""
+        ...
+
+    async def drop_holding(self, user_id: str, block_ids: Sequence[str]) -> int:
+        """Remove the answers that hold one of the blocks, begin a new epoch, and return how many there were."""
+        ...
+
+    async def forget(self, user_id: str) -> int:
+        """Remove all answers of the user, begin a new epoch, and return how many there were."""
+        ...
+
+
+class Figures(Protocol):
+    """Counters per user and overall (R-56). Raises Fault(STORE_UNAVAILABLE) when the store cannot be reached."""
+
+    async def add(self, user_id: str, amounts: Mapping[str, int]) -> None:
+        """Add to the user's counters and to those of all."""
+        ...
+
+    async def read(self, user_id: str) -> dict[str, float]:
+        """Return the counters of a user; of all users together for an empty id."""
+        ...
+
+    async def forget(self, user_id: str) -> None:
+        """Remove the user's own counters; the sums over all users stay, as they name nobody."""
+        ...
+
+
+class Recalls(Protocol):
+    """The gateway."""
+
+    async def recall(self, place: Place, question: str, *, timeout_s: float) -> Fetched:
+        """Run the full recall with origin `prefetch`. Raises Fault when it could not be answered."""
+        ...
+
+
+class Graph(Protocol):
+    """The user's graph."""
+
+    async def linked(self, user_id: str, text: str, *, neighbours: int, timeout_s: float) -> tuple[Linked, ...]:
+        """Return the entities in a text with their neighbours, most specific first. Raises Fault."""
+        ...
+
+
+class Encoder(Protocol):
+    """The sentence encoder."""
+
+    async def encode(self, texts: Sequence[str], *, kind: str, timeout_s: float) -> Encoded:
+        """Encode texts as `query` or `passage`. Raises Fault."""
+        ...
+
+
+class QuestionWriter(Protocol):
+    """An LLM that guesses what comes next."""
+
+    async def write(self, sample: Sequence[Utterance], *, count: int, timeout_s: float) -> tuple[Draft, ...]:
+        """Return up to `count` questions, each searchable by itself. Raises Fault."""
+        ...
+
+
+class Announcements(Protocol):
+    """Where others learn what was prepared."""
+
+    async def announce(self, announcement: Announcement) -> None:
+        """Publish it. Raises Fault(BUS_UNAVAILABLE) when the bus does not take it in time."""
+        ...
+
+
+class UtteranceLog(Protocol):
+    """The bus's own copies of what was said."""
+
+    async def erase(self, user_id: str, sequences: Sequence[int]) -> int:
+        """Remove stored events and dead letters of the user, and return how many there were. Raises Fault."""
+        ...
+
+
+class Notes(Protocol):
+    """Where the service says aloud what it did without."""
+
+    def left_out(self, part: str, reason: str) -> None:
+        """Tell that a part was left out, and why."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """Everywhere the service tells what it does."""
+
+    figures: Figures
+    announcements: Announcements
+    notes: Notes
