@@ -1,0 +1,1 @@
+"""Facts travel here: subjects, CloudEvents envelopes and the durable broker over NATS JetStream."""
