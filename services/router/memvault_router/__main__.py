@@ -1,0 +1,110 @@
+"""`python -m memvault_router`: the service as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import dataclass
+from uuid import uuid4
+
+import grpc
+from pydantic import BaseModel, ConfigDict
+from redis.asyncio import Redis
+
+from memvault.bus.broker import build_bus
+from memvault.bus.port import Bus
+from memvault.bus.settings import BusSettings
+from memvault.rpc.client import open_channel
+from memvault.rpc.server import RunningServer, build_server
+from memvault.runtime.lifecycle import run_service
+from memvault.runtime.settings import active_profile, load
+from memvault_router.app import App, Peers, build
+from memvault_router.settings import RouterSettings
+
+NAME = "router"
+
+
+class Stores(BaseModel):
+    """Section `stores`: each an address or `embedded`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    nats: str
+    redis: str
+    qdrant: str
+
+
+class Addresses(BaseModel):
+    """Section `addresses`: host and port of each service."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    router: str
+    search: str
+    embed: str
+    rerank: str
+    cascade: str
+    slow_thinker: str
+    gateway: str
+
+
+@dataclass(slots=True)
+class Process:
+    """The service with its server, bus and Redis, in the order in which they start."""
+
+    app: App
+    bus: Bus
+    redis: Redis | None
+    channel: grpc.aio.Channel
+    listen: str
+    bus_timeout_s: float
+    server: RunningServer | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return self.server.address if self.server else self.listen
+
+    async def start(self) -> None:
+        """Archetypes first, then questions, then facts."""
+        await self.app.start()
+        instance = os.environ.get("MEMVAULT_INSTANCE_ID") or uuid4().hex
+        self.server = await build_server(self.app.registrations, self.listen, NAME, instance)
+        await self.bus.start(self.bus_timeout_s)
+
+    async def stop(self) -> None:
+        """The reverse; facts under way are published before the bus goes."""
+        if self.server is not None:
+            await self.server.stop()
+        await self.app.stop()
+        await self.bus.stop()
+        await self.channel.close(None)
+        if self.redis is not None:
+            await self.redis.aclose()
+
+
+async def assemble() -> Process:
+    """Read settings and wire the process."""
+    stores, addresses = load("stores", Stores), load("addresses", Addresses)
+    bus_settings = load("bus", BusSettings)
+    if stores.nats != "embedded":
+        bus_settings = bus_settings.model_copy(update={"url": stores.nats})
+    bus = build_bus(bus_settings, NAME)
+    redis = Redis.from_url(stores.redis) if stores.redis != "embedded" else None
+    channel = open_channel(addresses.embed or addresses.search)
+    app = await build(
+        {
+            "reference": load(NAME, RouterSettings, profile="reference"),
+            "tuned": load(NAME, RouterSettings, profile="tuned"),
+        },
+        peers=Peers(embed=channel),
+        bus=bus,
+        redis=redis,
+        default_profile=active_profile(),
+    )
+    return Process(app, bus, redis, channel, addresses.router, bus_settings.connect_timeout_s)
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(run_service(NAME, assemble)))

@@ -1,0 +1,1 @@
+"""One file per technology; `memory.py` is the twin that tests use."""

@@ -1,0 +1,305 @@
+"""Profiles, threshold, archetype vectors and prepared answers in Redis (or Valkey).
+
+Keys, all under `memvault:`
+- `profile:{user}:intent:{label}` and `...:facet:{label}`: sorted sets, event id scored by the time it was asked
+- `profile:{user}:interests`: sorted set, name scored by forward-decayed weight
+- `profile:{user}:seen:{event}` and `profile:{user}:topics:{recall}`: markers that expire
+- `profile:users`: set of users with a profile
+- `router:threshold`: the rate of overrulings
+- `router:archetypes:{encoder}`: hash, content hash to vector
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from memvault.faults import Fault, Reason
+from memvault.prefetch_key import entry_key, index_key, unpack_index_value
+from memvault_router.adapters.prefetch_entry import parse_entry
+from memvault_router.domain.labels import FACETS, INTENTS
+from memvault_router.domain.prefetch import Prepared
+from memvault_router.domain.profile import Interest, WindowCounts
+from memvault_router.domain.state import Vector
+from memvault_router.ports import Classified
+
+T = TypeVar("T")
+_USERS = "memvault:profile:users"
+_THRESHOLD = "memvault:router:threshold"
+_DAY_S = 86_400
+_LABELS = tuple([("intent", name) for name in INTENTS] + [("facet", name) for name in FACETS])
+
+_ADD_ONCE = """
+if not redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[1]) then return 0 end
+for place = 3, #ARGV, 2 do redis.call('ZINCRBY', KEYS[2], ARGV[place + 1], ARGV[place]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '0')
+redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[2]))
+redis.call('SADD', KEYS[3], ARGV[#ARGV])
+return 1
+"""
+
+_MOVE = """
+local known = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
+local moved = known + tonumber(ARGV[3]) * (tonumber(ARGV[2]) - known)
+redis.call('SET', KEYS[1], tostring(moved))
+return tostring(moved)
+"""
+
+
+class RedisGuard:
+    """Bounds every call and leaves a store that failed alone for a while, so that a hanging one costs a recall once."""
+
+    def __init__(self, client: Redis, *, timeout_s: float, rest_s: float) -> None:
+        self.client = client
+        self._timeout_s = timeout_s
+        self._rest_s = rest_s
+        self._rests_until = 0.0
+
+    async def __call__(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Run one store call.
+
+        Raises:
+            Fault: STORE_UNAVAILABLE when Redis fails, is too slow, or failed a moment ago.
+        """
+        if time.monotonic() < self._rests_until:
+            raise Fault(Reason.STORE_UNAVAILABLE, "Redis failed a moment ago: it is tried again shortly")
+        try:
+            return await _bounded(work, self._timeout_s)
+        except (RedisError, OSError, TimeoutError) as error:
+            self._rests_until = time.monotonic() + self._rest_s
+            raise Fault(
+                Reason.STORE_UNAVAILABLE, f"Redis cannot be used ({type(error).__name__}): check its address and state"
+            ) from error
+
+
+async def _bounded(work: Callable[[], Awaitable[T]], timeout_s: float) -> T:
+    async with asyncio.timeout(timeout_s):
+        return await work()
+
+
+class RedisProfiles:
+    """`Profiles` in Redis; `seen_s` is how long an event id is remembered."""
+
+    def __init__(self, guard: RedisGuard, *, keep_days: int, seen_s: int) -> None:
+        self._guard = guard
+        self._keep_s = keep_days * _DAY_S
+        self._seen_s = seen_s
+
+    async def record(self, event_id: str, classified: Classified) -> bool:
+        """Count a question once; the event id is the member, so a second time changes nothing."""
+        user, at = classified.user_id, classified.asked_at.timestamp()
+
+        async def work() -> bool:
+            async with self._guard.client.pipeline(transaction=True) as pipe:
+                for kind, label in (("intent", classified.intent), ("facet", classified.facet)):
+                    pipe.zadd(_label_key(user, kind, label), {event_id: at}, nx=True)
+                    pipe.expire(_label_key(user, kind, label), self._keep_s)
+                pipe.sadd(_USERS, user)
+                added = await pipe.execute()
+            return bool(added[0])
+
+        return await self._guard(work)
+
+    async def counts(self, user_id: str, starts: Sequence[datetime], now: datetime) -> list[WindowCounts]:
+        """Count by score range, all labels and windows in one round trip."""
+        until = now.timestamp()
+
+        async def work() -> list[int]:
+            async with self._guard.client.pipeline(transaction=False) as pipe:
+                for start in starts:
+                    for kind, label in _LABELS:
+                        pipe.zcount(_label_key(user_id, kind, label), start.timestamp(), until)
+                return cast("list[int]", await pipe.execute())
+
+        flat = await self._guard(work)
+        windows = []
+        for place in range(len(starts)):
+            row = dict(zip(_LABELS, flat[place * len(_LABELS) : (place + 1) * len(_LABELS)], strict=True))
+            windows.append(
+                WindowCounts(
+                    {name: row["intent", name] for name in INTENTS if row["intent", name]},
+                    {name: row["facet", name] for name in FACETS if row["facet", name]},
+                )
+            )
+        return windows
+
+    async def add_interests(self, user_id: str, event_id: str, grown: Mapping[str, float], keep: int) -> bool:
+        """Add weights in one atomic step."""
+        keys = [f"memvault:profile:{user_id}:seen:{event_id}", f"memvault:profile:{user_id}:interests", _USERS]
+        pairs = [part for name, weight in grown.items() for part in (name, repr(weight))]
+
+        async def work() -> bool:
+            done = self._guard.client.eval(_ADD_ONCE, len(keys), *keys, str(self._seen_s), str(keep), *pairs, user_id)
+            return bool(await done)
+
+        return await self._guard(work)
+
+    async def remember_topics(self, user_id: str, recall_id: str, topics: Sequence[str]) -> None:
+        """Keep the topics of a recall for a day."""
+        key, value = f"memvault:profile:{user_id}:topics:{recall_id}", json.dumps(list(topics), ensure_ascii=False)
+
+        async def work() -> None:
+            await self._guard.client.set(key, value, ex=_DAY_S)
+
+        await self._guard(work)
+
+    async def topics_of(self, user_id: str, recall_id: str) -> Sequence[str]:
+        """Return the kept topics."""
+
+        async def work() -> bytes | None:
+            return cast("bytes | None", await self._guard.client.get(f"memvault:profile:{user_id}:topics:{recall_id}"))
+
+        found = await self._guard(work)
+        return tuple(json.loads(found)) if found else ()
+
+    async def interests(self, user_id: str, growth_now: float, limit: int) -> list[Interest]:
+        """Return the largest interests."""
+
+        async def work() -> list[tuple[bytes, float]]:
+            key = f"memvault:profile:{user_id}:interests"
+            return cast(
+                "list[tuple[bytes, float]]", await self._guard.client.zrevrange(key, 0, limit - 1, withscores=True)
+            )
+
+        return [Interest(name.decode(), float(weight) / growth_now) for name, weight in await self._guard(work)]
+
+    async def erase(self, user_id: str) -> bool:
+        """Remove every key of the user."""
+
+        async def work() -> bool:
+            client = self._guard.client
+            keys = [key async for key in client.scan_iter(match=f"memvault:profile:{_quoted(user_id)}:*", count=1000)]
+            removed = await client.delete(*keys) if keys else 0
+            await client.srem(_USERS, user_id)
+            return bool(removed)
+
+        return await self._guard(work)
+
+    async def expire(self, user_id: str, before: datetime) -> int:
+        """Remove old questions of one user or of all."""
+        users = [user_id] if user_id else await self._users()
+        removed = 0
+        for user in users:
+            removed += await self._guard(lambda user=user: self._expire_one(user, before))  # type: ignore[misc]
+        return removed
+
+    async def _users(self) -> list[str]:
+        async def work() -> set[bytes]:
+            return cast("set[bytes]", await self._guard.client.smembers(_USERS))
+
+        return sorted(user.decode() for user in await self._guard(work))
+
+    async def _expire_one(self, user_id: str, before: datetime) -> int:
+        async with self._guard.client.pipeline(transaction=False) as pipe:
+            for kind, label in _LABELS:
+                pipe.zremrangebyscore(_label_key(user_id, kind, label), "-inf", f"({before.timestamp()}")
+            removed = cast("list[int]", await pipe.execute())
+        return sum(removed[: len(INTENTS)])
+
+
+class RedisThreshold:
+    """`ThresholdMemory` in Redis: one number for the deployment."""
+
+    def __init__(self, guard: RedisGuard) -> None:
+        self._guard = guard
+
+    async def overruled_rate(self, start: float) -> float:
+        """Return the kept rate."""
+
+        async def work() -> bytes | None:
+            return cast("bytes | None", await self._guard.client.get(_THRESHOLD))
+
+        found = await self._guard(work)
+        return float(found) if found is not None else start
+
+    async def verdict(self, *, overruled: bool, start: float, rate: float) -> float:
+        """Move the rate in one atomic step."""
+
+        async def work() -> bytes:
+            moved = self._guard.client.eval(_MOVE, 1, _THRESHOLD, repr(start), "1" if overruled else "0", repr(rate))
+            return cast("bytes", await moved)
+
+        return float(await self._guard(work))
+
+
+class RedisArchetypes:
+    """`ArchetypeCache` in Redis."""
+
+    def __init__(self, guard: RedisGuard) -> None:
+        self._guard = guard
+
+    async def load(self, encoder_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors that are kept."""
+
+        async def work() -> list[bytes | None]:
+            return cast(
+                "list[bytes | None]",
+                await cast("Awaitable[Any]", self._guard.client.hmget(_archetypes(encoder_id), list(content_hashes))),
+            )
+
+        found = await self._guard(work)
+        return {
+            key: np.frombuffer(value, dtype="<f4")
+            for key, value in zip(content_hashes, found, strict=True)
+            if value is not None
+        }
+
+    async def keep(self, encoder_id: str, vectors: Mapping[str, Vector]) -> None:
+        """Keep vectors."""
+        mapping: dict[Any, Any] = {key: np.asarray(vector, "<f4").tobytes() for key, vector in vectors.items()}
+
+        async def work() -> None:
+            await self._guard.client.hset(_archetypes(encoder_id), mapping=mapping)
+
+        await self._guard(work)
+
+
+class RedisPrepared:
+    """`PreparedAnswers` as the slow thinker writes them."""
+
+    def __init__(self, guard: RedisGuard) -> None:
+        self._guard = guard
+
+    async def exact(self, user_id: str, query_hash: str) -> Prepared | None:
+        """Return one entry."""
+
+        async def work() -> bytes | None:
+            return cast("bytes | None", await self._guard.client.get(entry_key(user_id, query_hash)))
+
+        found = await self._guard(work)
+        return parse_entry(found, user_id) if found is not None else None
+
+    async def index(self, user_id: str, now: datetime) -> Mapping[str, Vector]:
+        """Return the live entries' hashes and vectors."""
+
+        async def work() -> dict[bytes, bytes]:
+            return cast(
+                "dict[bytes, bytes]", await cast("Awaitable[Any]", self._guard.client.hgetall(index_key(user_id)))
+            )
+
+        live = {}
+        for key, value in (await self._guard(work)).items():
+            expires_at, vector = unpack_index_value(value)
+            if expires_at > now.timestamp():
+                live[key.decode()] = np.asarray(vector, np.float32)
+        return live
+
+
+def _label_key(user_id: str, kind: str, label: str) -> str:
+    return f"memvault:profile:{user_id}:{kind}:{label}"
+
+
+def _archetypes(encoder_id: str) -> str:
+    return f"memvault:router:archetypes:{encoder_id}"
+
+
+def _quoted(user_id: str) -> str:
+    return "".join(f"\\{letter}" if letter in "*?[]\\^-" else letter for letter in user_id)

@@ -1,0 +1,1 @@
+"""The pure part of the router: what a question asks, decided without network, clock or chance."""

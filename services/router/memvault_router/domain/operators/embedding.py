@@ -1,0 +1,108 @@
+"""R-02: the embedding funnel. A question's vector against the vectors of archetype questions."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memvault_router.domain.labels import FACETS, INTENTS
+from memvault_router.domain.state import Question, Similarities
+
+LEAST_PER_LABEL = 12
+
+
+@dataclass(frozen=True)
+class Archetype:
+    """One archetype question: `kind` is `intent` or `facet`, `label` one of that set."""
+
+    kind: str
+    label: str
+    language: str
+    text: str
+
+    @property
+    def content_hash(self) -> str:
+        """First 32 hex digits of SHA-256 of the text: with the encoder's id the key of its cached vector."""
+        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()[:32]
+
+
+def parse_archetypes(kind: str, document: Mapping[str, Any]) -> tuple[Archetype, ...]:
+    """Read an archetype document: `language` and a table `labels` of label to sentences.
+
+    Raises:
+        ValueError: When a label is missing, unknown, or has fewer than 12 sentences.
+    """
+    language, labels = str(document["language"]), document["labels"]
+    wanted = FACETS if kind == "facet" else INTENTS
+    if set(labels) != set(wanted):
+        raise ValueError(f"archetypes {kind}/{language}: labels must be exactly {', '.join(wanted)}")
+    for label, texts in labels.items():
+        if len(set(texts)) < LEAST_PER_LABEL:
+            raise ValueError(f"archetypes {kind}/{language}: {label!r} needs {LEAST_PER_LABEL} different sentences")
+    return tuple(Archetype(kind, label, language, text) for label, texts in labels.items() for text in texts)
+
+
+def centred(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Subtract the encoder's mean and renormalise (R-10a).
+
+    Args:
+        vectors: Shape (n, d) or (d,), unit rows.
+        mean: Shape (d,).
+
+    Returns:
+        The same shape, unit rows; a row equal to the mean becomes zeros.
+    """
+    moved = np.asarray(vectors, dtype=np.float32) - mean
+    length = np.linalg.norm(moved, axis=-1, keepdims=True)
+    return np.asarray(moved / np.maximum(length, np.float32(1e-12)), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class ArchetypeIndex:
+    """All archetypes with their centred unit vectors, shape (n, d), row i belonging to archetype i."""
+
+    encoder_id: str
+    archetypes: tuple[Archetype, ...]
+    vectors: NDArray[np.float32]
+
+    def similarities(self, vector: NDArray[np.float32], pool: int) -> Similarities:
+        """Return for each label the mean centred cosine of its `pool` nearest archetypes, over all languages.
+
+        The best few are taken and not all: archetypes of one label cover different topics, and a question is near
+        to one of them. Languages are pooled because a question may mix them.
+        """
+        cosines = self.vectors @ vector
+        return Similarities(
+            self._pooled("intent", INTENTS, cosines, pool), self._pooled("facet", FACETS, cosines, pool)
+        )
+
+    def _pooled(self, kind: str, labels: Sequence[str], cosines: NDArray[np.float32], pool: int) -> dict[str, float]:
+        pooled = {}
+        for label in labels:
+            own = [float(cosines[row]) for row in self._rows(kind, label)]
+            best = sorted(own, reverse=True)[:pool]
+            pooled[label] = sum(best) / len(best)
+        return pooled
+
+    def _rows(self, kind: str, label: str) -> list[int]:
+        return [row for row, known in enumerate(self.archetypes) if known.kind == kind and known.label == label]
+
+
+@dataclass(frozen=True)
+class EmbeddingFunnel:
+    """Compare the question's vector with the archetypes; without a vector or an index it says nothing."""
+
+    index: ArchetypeIndex | None
+    pool: int
+    name: str = "embedding"
+
+    def __call__(self, state: Question) -> Question:
+        """Fill `similarities`."""
+        if state.vector is None or self.index is None:
+            return state
+        return replace(state, similarities=self.index.similarities(state.vector, self.pool))

@@ -1,0 +1,95 @@
+"""R-01: the keyword funnel. Lexicons are data; this reads and applies them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memvault.text import fold
+from memvault_router.domain.labels import FACETS, INTENTS
+from memvault_router.domain.state import Question, Votes
+
+_UPPER_ESCAPE = re.compile(r"\\[A-Z]")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One entry of a lexicon: a compiled pattern that votes for a label with a weight above 0."""
+
+    pattern: re.Pattern[str]
+    label: str
+    weight: float
+    for_facet: bool
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The rules of one language."""
+
+    language: str
+    rules: tuple[Rule, ...]
+
+
+def parse_lexicon(document: Mapping[str, Any]) -> Lexicon:
+    """Read a lexicon document: `language` and a list `rule` of {intent | facet, weight, words?, patterns?}.
+
+    Raises:
+        ValueError: When a label is unknown, a weight is not positive, or a pattern cannot be folded or compiled.
+    """
+    language = str(document["language"])
+    return Lexicon(language, tuple(_parse_rule(entry, language) for entry in document["rule"]))
+
+
+def _parse_rule(entry: Mapping[str, Any], language: str) -> Rule:
+    for_facet = "facet" in entry
+    label = str(entry["facet"] if for_facet else entry["intent"])
+    if label not in (FACETS if for_facet else INTENTS):
+        raise ValueError(f"lexicon {language}: {label!r} is no {'facet' if for_facet else 'intent'}: use a known one")
+    weight = float(entry["weight"])
+    if weight <= 0:
+        raise ValueError(f"lexicon {language}: weight {weight} of {label!r} must be above 0")
+    words = [_word_pattern(word, language) for word in entry.get("words", ())]
+    patterns = [_folded_pattern(pattern, language) for pattern in entry.get("patterns", ())]
+    return Rule(re.compile("|".join(f"(?:{part})" for part in [*words, *patterns])), label, weight, for_facet)
+
+
+def _word_pattern(word: str, language: str) -> str:
+    quoted = re.escape(fold(word))
+    return rf"\b{quoted}\b" if language == "en" else quoted
+
+
+def _folded_pattern(pattern: str, language: str) -> str:
+    if _UPPER_ESCAPE.search(pattern):
+        raise ValueError(f"lexicon {language}: {pattern!r} holds an upper-case escape, which folding would lower")
+    return fold(pattern)
+
+
+def votes(lexicons: Iterable[Lexicon], text: str) -> Votes:
+    """Return the summed weights of all rules that match the folded text; a rule counts once however often it matches."""
+    folded = fold(text).strip()
+    intents: dict[str, float] = {}
+    facets: dict[str, float] = {}
+    matches: list[str] = []
+    for lexicon in lexicons:
+        for rule in lexicon.rules:
+            found = rule.pattern.search(folded)
+            if found is None:
+                continue
+            target = facets if rule.for_facet else intents
+            target[rule.label] = target.get(rule.label, 0.0) + rule.weight
+            matches.append(f"{rule.label}: {found.group(0).strip()}")
+    return Votes(intents, facets, tuple(matches))
+
+
+@dataclass(frozen=True)
+class KeywordFunnel:
+    """Scan the question as understood with the lexicons of all languages: questions mix them."""
+
+    lexicons: Sequence[Lexicon]
+    name: str = "keyword"
+
+    def __call__(self, state: Question) -> Question:
+        """Fill `votes`."""
+        return replace(state, votes=votes(self.lexicons, state.completed or state.query))

@@ -1,0 +1,109 @@
+"""R-07: time expressions become a range in the user's time zone, given in UTC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from typing import Any
+
+from memvault.text import fold
+from memvault.text.folding import compatible
+from memvault_router.domain.state import Question
+from memvault_router.domain.time import en, zh
+from memvault_router.domain.time.rules import MASK, Found, masked, scan
+from memvault_router.domain.time.span import TimeExpression, VagueNumbers, hull, to_utc
+
+_HAN = re.compile("[\u3400-\u9fff]+")
+# "上週那個 X", "last week's X thing", "the X from last week": the time tells which X, the answer may lie elsewhere.
+_POINTS_AT_ZH = re.compile(r"\s*的?\s*(?:那|这)(?:个|件|份|场|次|篇|张|本|位|家|些|只|台|段|则)")
+_POINTS_AT_EN = re.compile(r"(?:'s|’s)\s")
+_FROM_EN = re.compile(r"\b(?:from|of)\s+(?:\w+\s+)?$", re.IGNORECASE)
+_THING_EN = re.compile(r"\b(?:thing|stuff|one|idea|project|task|issue|topic|ticket|bug)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Lookalikes:
+    """Patterns to blank before reading times, one tuple for folded text and one for text with its case."""
+
+    folded: tuple[re.Pattern[str], ...]
+    cased: tuple[re.Pattern[str], ...]
+
+
+def parse_lookalikes(document: Mapping[str, Any]) -> Lookalikes:
+    """Read the lists `zh` (folded), `en` (any case) and `exact` (case matters) of patterns."""
+    folded = tuple(re.compile(_HAN.sub(lambda han: fold(han.group(0)), pattern)) for pattern in document["zh"])
+    english = tuple(re.compile(rf"\b(?:{pattern})", re.IGNORECASE) for pattern in document["en"])
+    return Lookalikes(folded, (*english, *(re.compile(pattern) for pattern in document["exact"])))
+
+
+def read_time(
+    text: str, now: datetime, zone: tzinfo, lookalikes: Lookalikes, numbers: VagueNumbers
+) -> TimeExpression | None:
+    """Return the time that a question speaks of, or None.
+
+    Several expressions become the range around them; those about the future give way to those about the past,
+    because a memory of a plan was written before it.
+
+    Args:
+        text: The question as understood.
+        now: Aware; its local calendar day is "today".
+        zone: The user's time zone.
+        lookalikes: What only looks like a time.
+        numbers: What vague words mean.
+    """
+    local = now.astimezone(zone).replace(tzinfo=None)
+    cased = compatible(text)
+    folded = fold(text)
+    found_zh = scan(masked(folded, lookalikes.folded), zh.rules(numbers), local)
+    blanked = masked(cased, lookalikes.cased)
+    if len(cased) == len(folded):
+        for hit in found_zh:
+            blanked = blanked[: hit.start] + MASK * (hit.end - hit.start) + blanked[hit.end :]
+    found_en = scan(blanked, en.rules(numbers), local)
+    hits = [
+        *((_pointed(hit, folded, _POINTS_AT_ZH), (cased if len(cased) == len(folded) else folded)) for hit in found_zh),
+        *((_pointed_en(hit, cased), cased) for hit in found_en),
+    ]
+    hits = _past_first(hits, local)
+    if not hits:
+        return None
+    whole = hull([hit.span for hit, _ in hits])
+    words = " … ".join(source[hit.start : hit.end].strip() for hit, source in hits)
+    return TimeExpression(words, to_utc(whole.start, zone), to_utc(whole.end, zone), whole.explicit)
+
+
+def _pointed(hit: Found, text: str, pointing: re.Pattern[str]) -> Found:
+    return replace(hit, span=hit.span.softened()) if pointing.match(text, hit.end) else hit
+
+
+def _pointed_en(hit: Found, text: str) -> Found:
+    possessive = _POINTS_AT_EN.match(text, hit.end)
+    from_when = _FROM_EN.search(text[: hit.start]) or re.match(r"(?:from|of)\b", text[hit.start :], re.IGNORECASE)
+    descriptive = possessive or (from_when and _THING_EN.search(text[: hit.start]))
+    return replace(hit, span=hit.span.softened()) if descriptive else hit
+
+
+def _past_first(hits: Sequence[tuple[Found, str]], local: datetime) -> list[tuple[Found, str]]:
+    past = [pair for pair in hits if not pair[0].span.after_now(local)]
+    if past:
+        return past
+    return [(replace(hit, span=hit.span.softened()), source) for hit, source in hits]
+
+
+@dataclass(frozen=True)
+class TimeRange:
+    """Find the time range of the question as understood."""
+
+    lookalikes: Lookalikes
+    numbers: VagueNumbers
+    name: str = "time_range"
+
+    def __call__(self, state: Question) -> Question:
+        """Fill `time`; with `time_filter` switched off the range only moves scores."""
+        text = state.completed or state.query
+        found = read_time(text, state.now, state.zone, self.lookalikes, self.numbers)
+        if found is not None and "time_filter" in state.off:
+            found = replace(found, explicit=False)
+        return replace(state, time=found)

@@ -1,0 +1,123 @@
+"""What is known about one question while it runs through the operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memvault_router.domain.labels import FACETS, INTENTS, Distribution, Funnel, uniform
+from memvault_router.domain.time.span import TimeExpression
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Said:
+    """One utterance before the question."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Degraded:
+    """A part that was left out: `part` and `reason` are the contract's words, `detail` is a sentence for people."""
+
+    part: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A step that was not taken, and why."""
+
+    step: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What the keyword funnel says: summed weights per label, and what matched."""
+
+    intents: Mapping[str, float] = field(default_factory=dict)
+    facets: Mapping[str, float] = field(default_factory=dict)
+    matches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """What the embedding funnel says: centred cosines per label, -1 to 1."""
+
+    intents: Mapping[str, float]
+    facets: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """A user's past, as far as the personal prior needs it: label frequencies, the largest 1, and their sample size."""
+
+    intents: Mapping[str, float]
+    facets: Mapping[str, float]
+    sample_count: int
+
+
+@dataclass(frozen=True)
+class Overrides:
+    """Forced outcomes of an evaluation; empty text means none."""
+
+    intent: str = ""
+    facet: str = ""
+    thinking_mode: str = ""
+
+
+NO_OVERRIDES = Overrides()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to look for it: the last output of a classification (R-09)."""
+
+    retrieval_mode: str
+    thinking_mode: str
+    layers: tuple[str, ...]
+    scoring_profile: str
+    grouping: str
+    runner_up: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """The state of the pipeline.
+
+    `completed` is the query as understood. `vector` is the centred unit vector of `completed`, or None when the
+    encoder could not be reached. `raw_*` are before, `intents` and `facets` after personalisation.
+    """
+
+    query: str
+    now: datetime
+    zone: tzinfo
+    said: tuple[Said, ...] = ()
+    off: frozenset[str] = frozenset()
+    overrides: Overrides = NO_OVERRIDES
+    completed: str = ""
+    votes: Votes = Votes()
+    vector: Vector | None = None
+    similarities: Similarities | None = None
+    raw_intents: Distribution = field(default_factory=lambda: uniform(INTENTS))
+    raw_facets: Distribution = field(default_factory=lambda: uniform(FACETS))
+    frequencies: Frequencies | None = None
+    intents: Distribution = field(default_factory=lambda: uniform(INTENTS))
+    facets: Distribution = field(default_factory=lambda: uniform(FACETS))
+    funnel: str = Funnel.KEYWORD
+    time: TimeExpression | None = None
+    intent: str = ""
+    confidence: float = 0.0
+    facet: str = ""
+    plan: Plan | None = None
+    skipped: tuple[Skipped, ...] = ()
+    degraded: tuple[Degraded, ...] = ()

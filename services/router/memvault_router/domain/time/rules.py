@@ -1,0 +1,58 @@
+"""Rules that read a time expression, and the scanner that applies them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memvault_router.domain.time.span import Span
+
+Build = Callable[[re.Match[str], datetime], Span | None]
+MASK = "\0"
+
+
+@dataclass(frozen=True)
+class TimeRule:
+    """A pattern and what a match of it means at a local, naive now; None means that it was no time after all."""
+
+    pattern: re.Pattern[str]
+    build: Build
+
+
+@dataclass(frozen=True)
+class Found:
+    """A match in the scanned text."""
+
+    start: int
+    end: int
+    span: Span
+
+
+def masked(text: str, lookalikes: Sequence[re.Pattern[str]]) -> str:
+    """Return the text, same length, with everything blanked that only looks like a time expression."""
+    for pattern in lookalikes:
+        text = pattern.sub(lambda match: MASK * len(match.group(0)), text)
+    return text
+
+
+def scan(text: str, rules: Sequence[TimeRule], now: datetime) -> list[Found]:
+    """Return all time expressions, none overlapping, in the order of the text.
+
+    Earlier rules win over later ones, so specific rules stand first.
+
+    Args:
+        text: Masked text in the spelling that the rules expect.
+        rules: Specific before general.
+        now: Local and naive.
+    """
+    found: list[Found] = []
+    for rule in rules:
+        for match in rule.pattern.finditer(text):
+            if any(match.start() < other.end and other.start < match.end() for other in found):
+                continue
+            span = rule.build(match, now)
+            if span is not None:
+                found.append(Found(match.start(), match.end(), span))
+    return sorted(found, key=lambda item: item.start)

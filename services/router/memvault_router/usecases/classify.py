@@ -1,0 +1,282 @@
+"""Finds out what is being asked: words, vector, prepared answers, profile, and a language model only when unsure."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+
+import numpy as np
+import structlog
+
+from memvault.faults import Fault, Reason
+from memvault_router.domain.labels import top
+from memvault_router.domain.operators.embedding import centred
+from memvault_router.domain.operators.plan import Planner
+from memvault_router.domain.pipeline import Pipeline, with_verdict
+from memvault_router.domain.prefetch import Match
+from memvault_router.domain.state import NO_OVERRIDES, Degraded, Overrides, Question, Said, Skipped
+from memvault_router.domain.threshold import start_rate, threshold
+from memvault_router.ports import Announcer, Classified, Clock, Encoded, Encoder, Judge, Observer, ThresholdMemory
+from memvault_router.settings import RouterSettings
+from memvault_router.usecases.archetypes import ArchetypeShelf
+from memvault_router.usecases.prepared import Circumstances, PreparedLookup
+from memvault_router.usecases.profile import AttentionProfile
+from memvault_router.usecases.stopwatch import Stopwatch
+
+log = structlog.get_logger("memvault.router")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with its circumstances, parsed and valid."""
+
+    user_id: str
+    query: str
+    zone: tzinfo
+    said: tuple[Said, ...] = ()
+    now: datetime | None = None
+    origin: str = "user"
+    overrides: Overrides = NO_OVERRIDES
+    off: frozenset[str] = frozenset()
+    profile: str = "tuned"
+    conditions: str = ""
+    recall_id: str = ""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Everything the router found out. `encoded` holds the completed query, then the query as asked if it differs."""
+
+    state: Question
+    encoded: Encoded | None
+    match: Match | None
+    passage: str
+    passage_vector: Encoded | None
+    times: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What classification works with; `judge` None means that no language model is configured."""
+
+    clock: Clock
+    encoder: Encoder
+    shelf: ArchetypeShelf
+    lookup: PreparedLookup
+    profile: AttentionProfile
+    memory: ThresholdMemory
+    announcer: Announcer
+    judge: Judge | None
+    observer: Observer
+
+
+class ClassifyQuestion:
+    """The use case behind `Classify`."""
+
+    def __init__(self, parts: Parts, pipelines: Mapping[str, Pipeline], settings: Mapping[str, RouterSettings]) -> None:
+        self._parts = parts
+        self._pipelines = pipelines
+        self._settings = settings
+        self._announcing: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, asked: Asked) -> Answered:
+        """Classify one question.
+
+        Raises:
+            Fault: Only for a question that cannot be read; every missing part degrades the answer instead.
+        """
+        pipeline, watch = self._pipelines[asked.profile], Stopwatch()
+        now = asked.now or self._parts.clock.now()
+        state = Question(
+            asked.query,
+            now,
+            asked.zone,
+            said=asked.said,
+            off=asked.off,
+            overrides=asked.overrides,
+            completed=asked.query,
+        )
+        with watch.measure("router.understand"):
+            state = pipeline.understand(state)
+        state, match = await self._exact(state, asked, watch)
+        if match is not None:
+            return self._from_prepared(state, match, asked, watch)
+        state, encoded = await self._encode(state, watch)
+        with watch.measure("router.fuse"):
+            state = pipeline.classify(state, self._parts.shelf.index)
+        state, passage, passage_vector = await self._judge(state, asked, watch)
+        self._announce(state, asked)
+        state = await self._remember(state, asked, watch)
+        state = pipeline.decide(state)
+        state, match = await self._near(state, encoded, asked, watch)
+        self._parts.observer.count("memvault.router.classified", intent=state.intent, funnel=state.funnel)
+        return Answered(state, encoded, match, passage, passage_vector, watch.times)
+
+    async def settle(self) -> None:
+        """Wait until all facts under way are published or given up."""
+        while self._announcing:
+            await asyncio.gather(*self._announcing, return_exceptions=True)
+
+    # -- prepared answers ----------------------------------------------------------------------------------
+
+    async def _exact(self, state: Question, asked: Asked, watch: Stopwatch) -> tuple[Question, Match | None]:
+        if not _may_use_prepared(asked):
+            return replace(state, skipped=(*state.skipped, Skipped("prefetch", _why_no_prepared(asked)))), None
+        try:
+            with watch.measure("router.prefetch"):
+                return state, await self._parts.lookup.exact(state.completed, self._circumstances(asked))
+        except Fault as fault:
+            return _degraded(state, "redis", fault), None
+
+    async def _near(
+        self, state: Question, encoded: Encoded | None, asked: Asked, watch: Stopwatch
+    ) -> tuple[Question, Match | None]:
+        mean = self._parts.shelf.query_mean
+        if not _may_use_prepared(asked) or encoded is None or mean is None or _store_is_down(state):
+            return state, None
+        settings = self._settings[asked.profile]
+        try:
+            with watch.measure("router.prefetch_near"):
+                match, reason = await self._parts.lookup.near(
+                    state, mean, encoded.encoder_id, self._circumstances(asked), settings
+                )
+        except Fault as fault:
+            return _degraded(state, "redis", fault), None
+        if match is None and reason != "no_entry":
+            state = replace(state, skipped=(*state.skipped, Skipped("prefetch", reason)))
+        return state, match
+
+    def _circumstances(self, asked: Asked) -> Circumstances:
+        return Circumstances(asked.user_id, asked.conditions, self._parts.clock.now())
+
+    def _from_prepared(self, state: Question, match: Match, asked: Asked, watch: Stopwatch) -> Answered:
+        """Answer with the classification of the stored recall; the profile still learns from an own one, afterwards."""
+        entry = match.prepared
+        routes = self._settings[asked.profile].routes
+        intents = {name: entry.confidence if name == entry.intent else 0.0 for name in state.intents}
+        rest = (1.0 - entry.confidence) / (len(intents) - 1)
+        intents = {name: value or rest for name, value in intents.items()}
+        facets = {name: 1.0 if name == entry.facet else 0.0 for name in state.facets}
+        decided = Planner(routes)(
+            replace(state, intents=intents, facets=facets, raw_intents=intents, raw_facets=facets)
+        )
+        self._start(self._announce_later(state, asked))
+        self._parts.observer.count("memvault.router.prefetch", match="exact")
+        return Answered(decided, None, match, "", None, watch.times)
+
+    # -- vectors -------------------------------------------------------------------------------------------
+
+    async def _encode(self, state: Question, watch: Stopwatch) -> tuple[Question, Encoded | None]:
+        texts = [state.completed] if state.completed == state.query else [state.completed, state.query]
+        try:
+            with watch.measure("router.embed"):
+                encoded = await self._parts.encoder.encode(texts, "query", token_vectors=True)
+        except Fault as fault:
+            return _degraded(state, "embed", fault, "classified by keywords alone"), None
+        self._parts.shelf.seen(encoded.encoder_id)
+        mean, index = self._parts.shelf.query_mean, self._parts.shelf.index
+        if index is None or mean is None or index.encoder_id != encoded.encoder_id:
+            waiting = Fault(Reason.SERVICE_UNAVAILABLE, "the archetypes are not encoded yet")
+            return _degraded(state, "embed", waiting, "classified by keywords alone"), encoded
+        return replace(state, vector=centred(np.asarray(encoded.vectors[0]), mean)), encoded
+
+    # -- the language model --------------------------------------------------------------------------------
+
+    async def _judge(self, state: Question, asked: Asked, watch: Stopwatch) -> tuple[Question, str, Encoded | None]:
+        judge, settings = self._parts.judge, self._settings[asked.profile]
+        if judge is None or asked.overrides.intent:
+            reason = "not_configured" if judge is None else "forced"
+            return replace(state, skipped=(*state.skipped, Skipped("llm", reason))), "", None
+        fused, confidence = top(state.raw_intents)
+        numbers = settings.threshold
+        try:
+            known = await self._parts.memory.overruled_rate(start_rate(numbers))
+        except Fault as fault:
+            known, state = start_rate(numbers), _degraded(state, "redis", fault)
+        if confidence >= threshold(known, numbers):
+            return replace(state, skipped=(*state.skipped, Skipped("llm", "sure"))), "", None
+        try:
+            with watch.measure("router.llm"):
+                verdict = await judge.judge(state.completed, state.said, settings.waits.llm_s)
+        except Fault as fault:
+            return _degraded(state, "llm", fault, "the fused result stands"), "", None
+        overruled = verdict.intent != fused
+        try:
+            await self._parts.memory.verdict(overruled=overruled, start=start_rate(numbers), rate=numbers.rate)
+        except Fault as fault:
+            state = _degraded(state, "redis", fault)
+        state = with_verdict(state, verdict.intent, verdict.facet, settings.llm_share)
+        return state, verdict.passage, await self._encode_passage(verdict.passage)
+
+    async def _encode_passage(self, passage: str) -> Encoded | None:
+        if not passage:
+            return None
+        try:
+            return await self._parts.encoder.encode([passage], "passage")
+        except Fault as fault:
+            log.info("passage_not_encoded", reason=fault.reason)
+            return None
+
+    # -- the profile ---------------------------------------------------------------------------------------
+
+    async def _remember(self, state: Question, asked: Asked, watch: Stopwatch) -> Question:
+        if "personalise" in state.off or _store_is_down(state):
+            return state
+        try:
+            with watch.measure("router.profile"):
+                return replace(state, frequencies=await self._parts.profile.read_frequencies(asked.user_id, state.now))
+        except Fault as fault:
+            return _degraded(state, "redis", fault)
+
+    def _announce(self, state: Question, asked: Asked) -> None:
+        if asked.origin != "user" or asked.overrides != NO_OVERRIDES:
+            return
+        intent, confidence = top(state.raw_intents)
+        facet, _ = top(state.raw_facets)
+        fact = Classified(asked.user_id, intent, facet, confidence, state.now, asked.recall_id)
+        self._start(self._publish(fact))
+
+    async def _announce_later(self, state: Question, asked: Asked) -> None:
+        state, _ = await self._encode(state, Stopwatch())
+        self._announce(self._pipelines[asked.profile].classify(state, self._parts.shelf.index), asked)
+
+    async def _publish(self, fact: Classified) -> None:
+        try:
+            await self._parts.announcer.classified(fact)
+        except Fault as fault:
+            # the profile misses one question of thousands; the answer must not wait for it
+            log.warning("intent_not_published", reason=fault.reason, recall_id=fact.recall_id)
+            self._parts.observer.count("memvault.router.unpublished")
+
+    def _start(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._announcing.add(task)
+        task.add_done_callback(self._announcing.discard)
+
+
+def _may_use_prepared(asked: Asked) -> bool:
+    return not _why_no_prepared(asked)
+
+
+def _why_no_prepared(asked: Asked) -> str:
+    if asked.origin == "prefetch":
+        return "prefetch_itself"
+    if "prefetch" in asked.off:
+        return "switched_off"
+    # an answer prepared for the present does not serve a question asked at another time or forced onto another way
+    return "evaluation" if asked.now is not None or asked.overrides != NO_OVERRIDES else ""
+
+
+def _degraded(state: Question, part: str, fault: Fault, consequence: str = "") -> Question:
+    if any(known.part == part for known in state.degraded):
+        return state
+    words = {Reason.DEADLINE_EXCEEDED: "TIMEOUT", Reason.SERVICE_UNAVAILABLE: "UNREACHABLE"}
+    words |= {Reason.STORE_UNAVAILABLE: "UNREACHABLE", Reason.SEARCH_UNAVAILABLE: "UNREACHABLE"}
+    detail = f"{fault.message}; {consequence}" if consequence else fault.message
+    return replace(state, degraded=(*state.degraded, Degraded(part, words.get(fault.reason, fault.reason), detail)))
+
+
+def _store_is_down(state: Question) -> bool:
+    return any(known.part == "redis" for known in state.degraded)

@@ -1,0 +1,91 @@
+"""R-06: the attention profile is learned from events, read, and erased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from memvault_router.domain.labels import FACETS, INTENTS
+from memvault_router.domain.profile import Interest, frequencies, growth, window_starts
+from memvault_router.domain.state import Frequencies
+from memvault_router.ports import Classified, Profiles
+from memvault_router.settings import RouterSettings
+
+EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
+"""Where forward decay begins; a fixed date, so that replicas agree."""
+
+
+@dataclass(frozen=True)
+class ProfileView:
+    """What is known about a user."""
+
+    frequencies: Frequencies
+    interests: tuple[Interest, ...]
+
+
+class AttentionProfile:
+    """Learns and reads attention profiles."""
+
+    def __init__(self, store: Profiles, settings: RouterSettings) -> None:
+        self._store = store
+        self._settings = settings
+
+    async def learn_intent(self, event_id: str, fact: Classified, now: datetime) -> bool:
+        """Count a classified question; False when it was known, too old, or no label of ours.
+
+        Raises:
+            Fault: STORE_UNAVAILABLE; the event is to be delivered again.
+        """
+        longest = max(window.days for window in self._settings.windows)
+        if fact.intent not in INTENTS or fact.facet not in FACETS or fact.asked_at < now - timedelta(days=longest):
+            return False
+        return await self._store.record(event_id, fact)
+
+    async def learn_access(
+        self, event_id: str, user_id: str, recall_id: str, topics: Sequence[str], kind: str, at: datetime
+    ) -> bool:
+        """Let the topics of delivered, expanded or dwelled-on cards grow; False when there is nothing new to learn."""
+        names = _clean(topics)
+        if not names:
+            return False
+        if recall_id:
+            await self._store.remember_topics(user_id, recall_id, names)
+        return await self._grow(event_id, user_id, names, self._settings.interests.weight(kind), at)
+
+    async def learn_feedback(self, event_id: str, user_id: str, recall_id: str, verdict: str, at: datetime) -> bool:
+        """Let the topics of a judged recall grow or shrink; False when nothing is remembered of it."""
+        names = await self._store.topics_of(user_id, recall_id) if recall_id else ()
+        if not names:
+            return False
+        numbers = self._settings.interests
+        return await self._grow(event_id, user_id, names, numbers.liked if verdict == "up" else -numbers.disliked, at)
+
+    async def _grow(self, event_id: str, user_id: str, names: Sequence[str], weight: float, at: datetime) -> bool:
+        numbers = self._settings.interests
+        grown = growth(at, EPOCH, numbers.half_life_days) * weight
+        return await self._store.add_interests(user_id, event_id, dict.fromkeys(names, grown), numbers.keep)
+
+    async def read_frequencies(self, user_id: str, now: datetime) -> Frequencies:
+        """Return what the personal prior reads."""
+        windows = self._settings.windows
+        return frequencies(await self._store.counts(user_id, window_starts(now, windows), now), windows)
+
+    async def read(self, user_id: str, now: datetime) -> ProfileView:
+        """Return everything that is known about a user."""
+        numbers = self._settings.interests
+        known = await self._store.interests(user_id, growth(now, EPOCH, numbers.half_life_days), numbers.keep)
+        return ProfileView(await self.read_frequencies(user_id, now), tuple(known))
+
+    async def erase(self, user_id: str) -> bool:
+        """Remove everything about a user; True when there was something."""
+        return await self._store.erase(user_id)
+
+    async def expire(self, user_id: str, now: datetime) -> int:
+        """Do the router's part of the nightly loop: drop questions that left the longest window."""
+        longest = max(window.days for window in self._settings.windows)
+        return await self._store.expire(user_id, now - timedelta(days=longest))
+
+
+def _clean(topics: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted({topic.strip() for topic in topics if topic.strip()}))
