@@ -54,7 +54,10 @@ class RunningServer:
         return f"{self.host}:{self.port}"
 
     async def set_serving(self, *, serving: bool) -> None:
-        """Tell health checks whether the service is ready; a fresh server is."""
+        """Tell health checks whether the service is ready; a fresh server is.
+
+        Besides its services the server answers for its instance id, which no other process knows.
+        """
         status = health_pb2.HealthCheckResponse
         for name in ("", *self._names):
             await self._health.set(name, status.SERVING if serving else status.NOT_SERVING)
@@ -98,7 +101,7 @@ async def build_server(
     reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
     host, port = _bind(server, address)
     await server.start()
-    running = RunningServer(host, port, server, checks.statuses, names, numbers.stop_grace_s)
+    running = RunningServer(host, port, server, checks.statuses, (*names, instance_id), numbers.stop_grace_s)
     await running.set_serving(serving=True)
     return running
 

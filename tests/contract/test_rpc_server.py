@@ -108,6 +108,8 @@ async def test_a_channel_finds_a_server_that_came_back(unused_tcp_port: int) -> 
 async def test_a_probe_tells_readiness_and_which_instance_answered(server: RunningServer) -> None:
     found = await probe(server.address, timeout_s=2)
     assert (found.ready, found.instance_id) == (True, "instance-7")
+    assert (await probe(server.address, timeout_s=2, service="instance-7")).ready
+    assert not (await probe(server.address, timeout_s=2, service="instance-6")).ready
     await server.set_serving(serving=False)
     assert not (await probe(server.address, timeout_s=2)).ready
 

@@ -1,0 +1,74 @@
+# The two commands: `make demo` and `make test`. Everything else is for people who change memvault.
+# PYTHON=/path/to/python3.11 chooses the interpreter that .venv is made with.
+
+BIN := .venv/bin
+PYTHON ?=
+export PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help setup ready python lint format proto proto-check test golden demo up down bench eval lock clean distclean
+
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: python ## make .venv and install the locked packages
+	@sh scripts/setup.sh
+
+python:
+	@sh scripts/find_python.sh >/dev/null
+
+# Sets up only when .venv is missing or older than the lock.
+ready: python
+	@test -x $(BIN)/python && { cksum <requirements/dev.txt; cksum <pyproject.toml; } | cmp -s - .venv/memvault-setup || sh scripts/setup.sh
+
+lint: ready ## style, types, layers, contract, YAML
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/buf lint proto
+	$(BIN)/yamllint --strict .
+
+format: ready ## let ruff put the code in shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+proto: ready ## generate the code of the contract from proto/
+	$(BIN)/python scripts/generate_proto.py
+
+proto-check: ready ## prove that the generated code is fresh
+	$(BIN)/python scripts/generate_proto.py --check
+
+test: ready ## every test; needs no network beyond this machine
+	$(BIN)/python -m pytest
+
+golden: ready ## golden queries only
+	$(BIN)/python -m pytest tests/golden
+
+demo: ready ## start everything, load a sample vault, ask it questions, stop
+	$(BIN)/python -m memvault_demo
+
+up: ready ## start the services and detach; MEMVAULT_HOME says where data lives
+	$(BIN)/memvault up
+
+down: ready ## stop them
+	$(BIN)/memvault down
+
+bench: ready ## measure a recall against its floor on this machine
+	$(BIN)/python -m memvault_evals.bench
+
+eval: ready ## quality against public data; EVAL_DATA says where it lies
+	$(BIN)/python -m memvault_evals.quality
+
+lock: ready ## resolve and lock the packages anew
+	UV_PYTHON_DOWNLOADS=never uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" pyproject.toml -o requirements/runtime.txt
+	UV_PYTHON_DOWNLOADS=never uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" --extra dev -c requirements/runtime.txt pyproject.toml -o requirements/dev.txt
+
+clean: ## remove what tools left behind
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.venv/*' -prune -exec rm -rf {} +
+
+distclean: clean ## remove .venv too
+	rm -rf .venv

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Makes .venv and installs the locked packages and memvault itself into it. Uses uv when it is there, else venv and pip.
+set -eu
+cd "$(dirname "$0")/.."
+
+python=$(sh scripts/find_python.sh)
+export UV_PYTHON_DOWNLOADS=never PIP_DISABLE_PIP_VERSION_CHECK=1
+lock=requirements/dev.txt
+uv=$(command -v uv || true)
+
+if ! PYTHON=.venv/bin/python sh scripts/find_python.sh >/dev/null 2>&1; then
+    echo "making .venv with $python"
+    if [ -n "$uv" ]; then
+        "$uv" venv --quiet --clear --python "$python" .venv
+    elif ! "$python" -m venv --clear .venv >.venv-log 2>&1; then
+        echo "$python cannot make virtual environments: install its venv package (Debian and Ubuntu: python3-venv), or uv" >&2
+        rm -rf .venv .venv-log
+        exit 1
+    fi
+    rm -f .venv-log
+fi
+
+echo "installing the packages of $lock"
+if [ -n "$uv" ]; then
+    "$uv" pip install --quiet --python .venv/bin/python --require-hashes -r "$lock"
+    "$uv" pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
+else
+    .venv/bin/python -m pip install --quiet --require-hashes -r "$lock"
+    .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+fi
+cksum <"$lock" >.venv/memvault-setup
+cksum <pyproject.toml >>.venv/memvault-setup
