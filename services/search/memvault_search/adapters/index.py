@@ -1,0 +1,356 @@
+"""The block index on a vector store: passages with their vectors, blocks as head points, token vectors apart."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from memvault.faults import Fault, Reason
+from memvault.vectors import (
+    And,
+    CollectionSpec,
+    Condition,
+    DenseSpec,
+    Eq,
+    FieldKind,
+    Point,
+    RankerQuery,
+    Record,
+    SparseVector,
+    TimeRange,
+    VectorStore,
+)
+from memvault_search.adapters.head_payload import from_payload, state_payload, to_payload
+from memvault_search.adapters.index_filter import condition_of, passage_payload
+from memvault_search.domain.block import StoredBlock
+from memvault_search.domain.embedding import TokenVectors
+from memvault_search.domain.moment import Moment
+from memvault_search.domain.passages import encoder_point_id, forgotten_id, head_id, user_tombstone_id, vault_id
+from memvault_search.domain.selection import Selection
+from memvault_search.domain.statistics import Terms
+from memvault_search.domain.views import VIEWS, View
+from memvault_search.ports import LoadedPassage, LoadedUser, PassageVectors, RankedPoints, Ranker
+
+BLOCKS = "blocks"
+PASSAGES = "passages"
+TOKENS = "tokens"
+_FORGET_KIND = "forgotten"
+
+
+def specs(dimension: int) -> tuple[CollectionSpec, ...]:
+    """The collections of the search service for an encoder of this dimension."""
+    return (
+        CollectionSpec(
+            BLOCKS,
+            fields={
+                "user_id": FieldKind.KEYWORD,
+                "kind": FieldKind.KEYWORD,
+                "revision": FieldKind.INTEGER,
+                "at": FieldKind.TIME,
+            },
+        ),
+        CollectionSpec(
+            PASSAGES,
+            dense={view: DenseSpec(dimension) for view in VIEWS},
+            sparse=tuple(f"{view}_words" for view in VIEWS),
+            fields={
+                "user_id": FieldKind.KEYWORD,
+                "block_id": FieldKind.KEYWORD,
+                "service": FieldKind.KEYWORD,
+                "tags": FieldKind.KEYWORD,
+                "source_kind": FieldKind.KEYWORD,
+                "conversation_id": FieldKind.KEYWORD,
+                "event_time": FieldKind.TIME,
+                "known_at": FieldKind.TIME,
+            },
+        ),
+        CollectionSpec(TOKENS, fields={"user_id": FieldKind.KEYWORD}),
+    )
+
+
+class StoredIndex:
+    """A `BlockIndex` on any `VectorStore` that holds the collections of `specs`."""
+
+    def __init__(self, store: VectorStore, *, dimension: int, page: int, token_cache: int) -> None:
+        """Nothing is opened before `open`.
+
+        Args:
+            store: not opened yet.
+            dimension: of the encoder's vectors.
+            page: points read at once while a user is loaded.
+            token_cache: passages whose token vectors stay in memory.
+        """
+        self._store = store
+        self._dimension = dimension
+        self._page = page
+        self._token_cache_size = token_cache
+        self._token_cache: dict[str, tuple[TokenVectors, ...]] = {}
+
+    async def open(self, *, encoder_id: str, prefix_version: str) -> None:
+        """Open or create the collections, and check that they were made by this encoder.
+
+        Raises:
+            Fault: EMBEDDER_CHANGED when another one made them.
+        """
+        for spec in specs(self._dimension):
+            await self._store.ensure(spec)
+        mine = {"encoder_id": encoder_id, "prefix_version": prefix_version}
+        found = await self._store.retrieve(BLOCKS, [encoder_point_id()])
+        if not found:
+            await self._store.upsert(BLOCKS, [Point(encoder_point_id(), {"kind": "encoder", **mine})])
+            return
+        made_by = {name: found[0].payload[name] for name in mine}
+        if made_by != mine:
+            text = (
+                f"the index was made by encoder {made_by['encoder_id']} (prefixes {made_by['prefix_version']}), "
+                f"this is {encoder_id} ({prefix_version}): set the former encoder again, or export with "
+                "`memvault export`, remove the data of search and import again"
+            )
+            raise Fault(Reason.EMBEDDER_CHANGED, text)
+
+    async def users(self) -> list[str]:
+        """All users with a vault point."""
+        return sorted({one.payload["user_id"] for one in await self._all(BLOCKS, Eq("kind", "vault"))})
+
+    async def load(self, user_id: str) -> LoadedUser:
+        """Read heads and passages page by page and put them together."""
+        own = Eq("user_id", user_id)
+        heads = await self._all(BLOCKS, own)
+        passages = {one.id: one for one in await self._all(PASSAGES, own, with_vectors=True)}
+        tombstone = await self._store.retrieve(BLOCKS, [user_tombstone_id(user_id)])
+        version = max((one.payload["write_version"] for one in tombstone), default=0)
+        forgotten: dict[str, Moment] = {}
+        blocks: list[tuple[StoredBlock, Sequence[LoadedPassage]]] = []
+        for head in heads:
+            match head.payload["kind"]:
+                case "vault":
+                    version = max(version, head.payload["write_version"])
+                case "forgotten":
+                    forgotten[head.payload["head"]] = _moment(head.payload)
+                case "block":
+                    stored = from_payload(head.payload)
+                    found = [passages.pop(one.point_id, None) for one in stored.passages]
+                    whole = [_loaded(one) for one in found if one is not None and "self" in one.dense]
+                    if len(whole) == len(found):
+                        blocks.append((stored, whole))
+        return LoadedUser(version, blocks, forgotten, orphans=tuple(passages))
+
+    async def find(self, user_id: str, rankers: Sequence[Ranker], selection: Selection) -> dict[str, RankedPoints]:
+        """Ask all rankers in one batch, without payloads: what the points are is known from memory."""
+        condition = condition_of(user_id, selection)
+        found = await self._store.query_batch(PASSAGES, [_query(one, condition) for one in rankers])
+        return {
+            name: RankedPoints(
+                tuple(hit.id for hit in hits),
+                np.fromiter((hit.score for hit in hits), np.float64, len(hits)),
+            )
+            for name, hits in found.items()
+        }
+
+    async def write(
+        self,
+        user_id: str,
+        stored: Sequence[StoredBlock],
+        passages: Sequence[PassageVectors],
+        *,
+        stale_points: Sequence[str],
+        write_version: int,
+    ) -> None:
+        """Passages first, the head last: what has a head is whole."""
+        await self._store.upsert(PASSAGES, [_passage_point(one) for one in passages])
+        await self._store.upsert(TOKENS, _token_points(user_id, passages))
+        for one in passages:
+            self._token_cache.pop(one.passage.point_id, None)
+        vault = {"kind": "vault", "user_id": user_id, "write_version": write_version}
+        heads = [Point(head_id(user_id, one.block.id), to_payload(one)) for one in stored]
+        await self._store.upsert(BLOCKS, [*heads, Point(vault_id(user_id), vault)])
+        await self._drop_points(stale_points)
+
+    async def rewrite(self, user_id: str, passages: Sequence[PassageVectors]) -> None:
+        """Write whole points again; token vectors of views that have none now stay."""
+        await self._store.upsert(PASSAGES, [_passage_point(one) for one in passages])
+        for point in _token_points(user_id, passages):
+            await self._store.set_payload(TOKENS, [point.id], point.payload)
+            self._token_cache.pop(point.id, None)
+
+    async def passages(self, user_id: str, point_ids: Sequence[str]) -> dict[str, LoadedPassage]:
+        """Read passages back with all their vectors."""
+        found = await self._store.retrieve(PASSAGES, point_ids, with_vectors=True)
+        return {one.id: _loaded(one) for one in found if one.payload["user_id"] == user_id}
+
+    async def save(self, user_id: str, stored: Sequence[StoredBlock]) -> list[str]:
+        """Compare and set on the revision, then look whether it was ours that was written."""
+        ids = {head_id(user_id, one.block.id): one for one in stored}
+        for id_, one in ids.items():
+            unchanged = Eq("revision", one.revision - 1)
+            await self._store.set_payload(BLOCKS, [id_], state_payload(one), only_if=unchanged)
+        written = {one.id: one.payload for one in await self._store.retrieve(BLOCKS, list(ids))}
+        return [one.block.id for id_, one in ids.items() if id_ not in written or not _same_state(written[id_], one)]
+
+    async def remove(
+        self,
+        user_id: str,
+        stored: Sequence[StoredBlock],
+        *,
+        named: Sequence[str],
+        forgotten: Moment,
+        write_version: int,
+    ) -> None:
+        """Tombstones first: a write that is delivered again meanwhile must find them."""
+        marks = [
+            Point(
+                forgotten_id(user_id, block_id),
+                {
+                    "kind": _FORGET_KIND,
+                    "user_id": user_id,
+                    "head": head_id(user_id, block_id),
+                    "at": forgotten.time.isoformat(),
+                    "sequence": forgotten.sequence,
+                },
+            )
+            for block_id in named
+        ]
+        vault = {"kind": "vault", "user_id": user_id, "write_version": write_version}
+        await self._store.upsert(BLOCKS, [*marks, Point(vault_id(user_id), vault)])
+        await self._store.delete(BLOCKS, [head_id(user_id, one.block.id) for one in stored])
+        await self._drop_points([one.point_id for block in stored for one in block.passages])
+
+    async def remove_user(self, user_id: str, *, forgotten: Moment, write_version: int) -> None:
+        """Remove by the user's name; the mark that stays bears a hash only."""
+        mark = {
+            "kind": "forgotten_user",
+            "at": forgotten.time.isoformat(),
+            "sequence": forgotten.sequence,
+            "write_version": write_version,
+        }
+        await self._store.upsert(BLOCKS, [Point(user_tombstone_id(user_id), mark)])
+        for collection in (BLOCKS, PASSAGES, TOKENS):
+            await self._store.delete(collection, Eq("user_id", user_id))
+        self._token_cache.clear()
+        await self._store.flush()
+
+    async def user_forgotten(self, user_id: str) -> Moment | None:
+        """Read the mark of `remove_user`."""
+        found = await self._store.retrieve(BLOCKS, [user_tombstone_id(user_id)])
+        return _moment(found[0].payload) if found else None
+
+    async def drop_tombstones(self, before: datetime) -> None:
+        """Remove marks of single forgotten blocks older than `before`."""
+        old = And((Eq("kind", _FORGET_KIND), TimeRange("at", end=before)))
+        await self._store.delete(BLOCKS, old)
+
+    async def drop_orphans(self, user_id: str, point_ids: Sequence[str]) -> None:
+        """Remove passages that belong to no block."""
+        found = await self._store.retrieve(PASSAGES, point_ids)
+        await self._drop_points([one.id for one in found if one.payload["user_id"] == user_id])
+
+    async def token_vectors(self, user_id: str, point_ids: Sequence[str]) -> dict[str, tuple[TokenVectors, ...]]:
+        """Token vectors, from memory where they were read lately."""
+        missing = [one for one in point_ids if one not in self._token_cache]
+        for record in await self._store.retrieve(TOKENS, missing):
+            if record.payload["user_id"] == user_id:
+                self._remember_tokens(record.id, _decoded(record.payload))
+        return {one: self._token_cache[one] for one in point_ids if one in self._token_cache}
+
+    async def count(self) -> tuple[int, int]:
+        """Count points of both collections."""
+        blocks = await self._store.count(BLOCKS, Eq("kind", "block"))
+        return blocks, await self._store.count(PASSAGES)
+
+    async def _all(self, collection: str, condition: Condition, *, with_vectors: bool = False) -> list[Record]:
+        records: list[Record] = []
+        offset: str | None = None
+        while True:
+            page, offset = await self._store.scroll(
+                collection, condition, limit=self._page, offset=offset, with_vectors=with_vectors
+            )
+            records += page
+            if offset is None:
+                return records
+
+    async def _drop_points(self, point_ids: Sequence[str]) -> None:
+        await self._store.delete(PASSAGES, list(point_ids))
+        await self._store.delete(TOKENS, list(point_ids))
+        for one in point_ids:
+            self._token_cache.pop(one, None)
+
+    def _remember_tokens(self, point_id: str, tokens: tuple[TokenVectors, ...]) -> None:
+        self._token_cache.pop(point_id, None)
+        while len(self._token_cache) >= max(1, self._token_cache_size):
+            self._token_cache.pop(next(iter(self._token_cache)))
+        self._token_cache[point_id] = tokens
+
+
+def _query(ranker: Ranker, condition: Condition) -> RankerQuery:
+    if isinstance(ranker.vector, np.ndarray):
+        return RankerQuery(ranker.name, ranker.view, ranker.vector, ranker.limit, condition)
+    words = _sparse(ranker.vector)
+    return RankerQuery(ranker.name, f"{ranker.view}_words", words, ranker.limit, condition)
+
+
+def _sparse(vector: tuple[tuple[int, ...], tuple[float, ...]]) -> SparseVector:
+    return SparseVector(np.asarray(vector[0], np.uint32), np.asarray(vector[1], np.float32))
+
+
+def _passage_point(one: PassageVectors) -> Point:
+    payload = passage_payload(one.block, one.passage)
+    payload["lengths"] = {view: vectors.length for view, vectors in one.views.items()}
+    payload["averages"] = {view: vectors.average for view, vectors in one.views.items()}
+    return Point(
+        one.passage.point_id,
+        payload,
+        dense={view: vectors.dense for view, vectors in one.views.items()},
+        sparse={f"{view}_words": _sparse(vectors.words) for view, vectors in one.views.items()},
+    )
+
+
+def _token_points(user_id: str, passages: Sequence[PassageVectors]) -> list[Point]:
+    points: list[Point] = []
+    for one in passages:
+        held = {view: vectors.tokens for view, vectors in one.views.items()}
+        encoded: dict[str, Any] = {view: _encoded(tokens) for view, tokens in held.items() if tokens is not None}
+        if encoded:
+            payload: dict[str, Any] = {"user_id": user_id}
+            payload.update(encoded)
+            points.append(Point(one.passage.point_id, payload))
+    return points
+
+
+def _loaded(record: Record) -> LoadedPassage:
+    terms: dict[View, Terms] = {}
+    for view in VIEWS:
+        if view in record.payload["lengths"]:
+            words = record.sparse.get(f"{view}_words")
+            numbers = np.zeros(0, np.uint32) if words is None else words.indices
+            terms[view] = Terms(numbers, record.payload["lengths"][view])
+    dense = {view: record.dense[view] for view in VIEWS if view in record.dense}
+    return LoadedPassage(dense, terms, record.payload["averages"])
+
+
+def _moment(payload: dict[str, Any]) -> Moment:
+    return Moment(payload["sequence"], datetime.fromisoformat(payload["at"]))
+
+
+def _same_state(payload: dict[str, Any], stored: StoredBlock) -> bool:
+    return bool(payload["revision"] == stored.revision and payload["event_ids"] == list(stored.event_ids))
+
+
+def _encoded(tokens: TokenVectors) -> dict[str, Any]:
+    rows, columns = tokens.values.shape
+    return {
+        "rows": rows,
+        "columns": columns,
+        "values": base64.b64encode(np.ascontiguousarray(tokens.values).tobytes()).decode(),
+    }
+
+
+def _decoded(payload: dict[str, Any]) -> tuple[TokenVectors, ...]:
+    views = [payload[view] for view in VIEWS if view in payload]
+    return tuple(
+        TokenVectors(np.frombuffer(base64.b64decode(view["values"]), np.int8).reshape(view["rows"], view["columns"]))
+        for view in views
+    )

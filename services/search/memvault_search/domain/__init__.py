@@ -1,0 +1,1 @@
+"""Pure rules of search: no network, no clock, no randomness."""

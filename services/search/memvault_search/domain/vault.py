@@ -1,0 +1,263 @@
+"""Everything of one user that reading needs, in memory as columns; the store is the record it is made from.
+
+Row = one block, slot = one passage. Rows and slots of removed blocks are reused. Not thread-safe: it
+belongs to one event loop, and only the user's writer changes it, between two awaits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from memvault_search.domain.block import StoredBlock
+from memvault_search.domain.embedding import FloatArray
+from memvault_search.domain.neighbours import Sessions
+from memvault_search.domain.scoring.candidates import UNKNOWN, Candidates
+from memvault_search.domain.scoring.candidates import FloatArray as Float64Array
+from memvault_search.domain.statistics import Terms, WordStatistics
+from memvault_search.domain.supersession import Statements
+from memvault_search.domain.views import View
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+COLUMNS = (
+    "length",
+    "event_time",
+    "recorded_at",
+    "last_accessed_at",
+    "access_count",
+    "confidence",
+    "trust",
+    "ups",
+    "downs",
+    "centrality",
+    "valid_from",
+    "valid_to",
+)
+_FIRST_CAPACITY = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexedPassage:
+    """What is kept in memory of a passage. `vector`: float32 [d], centred, of the view `self`."""
+
+    vector: FloatArray
+    terms: dict[View, Terms]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a passage's point belongs."""
+
+    row: int
+    number: int
+    slot: int
+
+
+class Vault:
+    """One user's blocks, passages, word statistics, sessions and statements."""
+
+    def __init__(self, user_id: str, dimension: int, write_version: int = 0) -> None:
+        self.user_id = user_id
+        self.write_version = write_version
+        self.words = WordStatistics()
+        self.sessions = Sessions()
+        self.statements = Statements()
+        self._blocks: list[StoredBlock | None] = []
+        self._row_of: dict[str, int] = {}
+        self._columns = {name: np.full(_FIRST_CAPACITY, np.nan) for name in COLUMNS}
+        self._vectors = np.zeros((_FIRST_CAPACITY, dimension), np.float32)
+        self._terms: list[dict[View, Terms] | None] = []
+        self._points: list[str] = []
+        self._free_rows: list[int] = []
+        self._free_slots: list[int] = []
+        self._places: dict[str, Place] = {}
+        self._slot_row = np.full(_FIRST_CAPACITY, -1, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    @property
+    def passages(self) -> int:
+        """How many passages there are."""
+        return len(self._places)
+
+    def get(self, block_id: str) -> StoredBlock | None:
+        """The block of this id, if there is one."""
+        row = self._row_of.get(block_id)
+        return None if row is None else self._blocks[row]
+
+    def at(self, row: int) -> StoredBlock:
+        """The block in a row that is in use."""
+        stored = self._blocks[row]
+        if stored is None:
+            raise LookupError(f"row {row} of the vault is empty")
+        return stored
+
+    def require_row(self, block_id: str) -> int:
+        """The row of a block that is there; KeyError otherwise."""
+        return self._row_of[block_id]
+
+    def place_of(self, point_id: str) -> Place | None:
+        """The row, passage number and slot of a point, or None when the block is gone."""
+        return self._places.get(point_id)
+
+    def blocks(self) -> list[StoredBlock]:
+        """All blocks, ordered by id."""
+        return [self.at(self._row_of[block_id]) for block_id in sorted(self._row_of)]
+
+    def put(self, stored: StoredBlock, passages: Sequence[IndexedPassage]) -> None:
+        """Add a block, or replace the one of the same id; one entry of `passages` for each of its passages."""
+        self.remove(stored.block.id)
+        row = self._new_row(stored)
+        for passage, indexed in zip(stored.passages, passages, strict=True):
+            slot = self._new_slot(row)
+            self._vectors[slot] = indexed.vector
+            self._terms[slot] = dict(indexed.terms)
+            self._points[slot] = passage.point_id
+            self._places[passage.point_id] = Place(row, passage.number, slot)
+            for view, terms in indexed.terms.items():
+                self.words.add(stored.block.service, view, terms.numbers, terms.length)
+        self.sessions.add(stored.block)
+        self.statements.add(stored.block)
+
+    def change(self, stored: StoredBlock) -> None:
+        """Replace a block's mutable fields; text, passages, session and triples stay as they are."""
+        row = self._row_of[stored.block.id]
+        self._blocks[row] = stored
+        self._fill(row, stored)
+
+    def change_context(self, point_id: str, terms: Terms | None) -> None:
+        """Exchange the words of a passage's context view; None when it has no neighbours any more."""
+        place = self._places[point_id]
+        service = self.at(place.row).block.service
+        held = self._terms[place.slot]
+        if held is None:
+            raise LookupError(f"slot {place.slot} of the vault is empty")
+        old = held.pop("context", None)
+        if old is not None:
+            self.words.remove(service, "context", old.numbers, old.length)
+        if terms is not None:
+            held["context"] = terms
+            self.words.add(service, "context", terms.numbers, terms.length)
+
+    def remove(self, block_id: str) -> StoredBlock | None:
+        """Take a block out; None when it was not there."""
+        row = self._row_of.pop(block_id, None)
+        if row is None:
+            return None
+        stored = self.at(row)
+        for passage in stored.passages:
+            slot = self._places.pop(passage.point_id).slot
+            for view, terms in (self._terms[slot] or {}).items():
+                self.words.remove(stored.block.service, view, terms.numbers, terms.length)
+            self._terms[slot] = None
+            self._vectors[slot] = 0.0
+            self._slot_row[slot] = -1
+            self._free_slots.append(slot)
+        self._blocks[row] = None
+        self._free_rows.append(row)
+        self.sessions.remove(stored.block)
+        self.statements.remove(stored.block)
+        return stored
+
+    def terms_of(self, slots: Iterable[int]) -> list[dict[View, Terms]]:
+        """The words of the passages in these slots."""
+        return [self._terms[slot] or {} for slot in slots]
+
+    def point_of(self, slot: int) -> str:
+        """The point of the passage in a slot that is in use."""
+        return self._points[slot]
+
+    def vectors_of(self, slots: Sequence[int]) -> FloatArray:
+        """Float32 [s, d], centred, of the passages in these slots."""
+        return self._vectors[np.asarray(slots, np.int64)]
+
+    def nearest(self, vector: FloatArray, *, without: str) -> tuple[float, str]:
+        """The highest cosine of a centred vector [d] with another block's passage, and that block's id.
+
+        (0.0, "") when there is no other block.
+        """
+        own = self._row_of.get(without, -2)
+        used = len(self._terms)
+        close = self._vectors[:used] @ vector
+        close[(self._slot_row[:used] == own) | (self._slot_row[:used] < 0)] = -1.0
+        if not used or close.max() <= 0.0:
+            return 0.0, ""
+        slot = int(close.argmax())
+        return float(close[slot]), self.at(int(self._slot_row[slot])).block.id
+
+    def candidates(
+        self, rows: Sequence[int], slots: Sequence[int], base: Float64Array, similarity: Float64Array
+    ) -> Candidates:
+        """The columns of the blocks in `rows`, each shown by the passage in the slot of the same position."""
+        chosen = np.asarray(rows, np.int64)
+        stored = [self.at(row) for row in rows]
+        numbers = [self._number_of(block, slot) for block, slot in zip(stored, slots, strict=True)]
+        return Candidates(
+            ids=tuple(one.block.id for one in stored),
+            base=base,
+            similarity=similarity,
+            vectors=self.vectors_of(slots),
+            texts=tuple(one.passage_text(number) for one, number in zip(stored, numbers, strict=True)),
+            quarantine=tuple(one.block.quarantine for one in stored),
+            conversation_ids=tuple(one.block.conversation_id for one in stored),
+            superseded_by=tuple(one.block.superseded_by for one in stored),
+            **{name: self._columns[name][chosen] for name in COLUMNS},
+        )
+
+    def _number_of(self, stored: StoredBlock, slot: int) -> int:
+        if len(stored.passages) == 1:
+            return 0
+        return next(passage.number for passage in stored.passages if self._places[passage.point_id].slot == slot)
+
+    def slots_of(self, row: int) -> list[int]:
+        """The slots of a block's passages, in the order of its text."""
+        return [self._places[passage.point_id].slot for passage in self.at(row).passages]
+
+    def _new_row(self, stored: StoredBlock) -> int:
+        if self._free_rows:
+            row = self._free_rows.pop()
+            self._blocks[row] = stored
+        else:
+            row = len(self._blocks)
+            self._blocks.append(stored)
+            if row >= len(self._columns["length"]):
+                self._columns = {name: _grown(column) for name, column in self._columns.items()}
+        self._row_of[stored.block.id] = row
+        self._fill(row, stored)
+        return row
+
+    def _new_slot(self, row: int) -> int:
+        if self._free_slots:
+            slot = self._free_slots.pop()
+        else:
+            slot = len(self._terms)
+            self._terms.append(None)
+            self._points.append("")
+            if slot >= len(self._slot_row):
+                self._slot_row = _grown(self._slot_row)
+                self._vectors = _grown(self._vectors)
+        self._slot_row[slot] = row
+        return slot
+
+    def _fill(self, row: int, stored: StoredBlock) -> None:
+        block = stored.block
+        for name in COLUMNS:
+            value = len(block.text) if name == "length" else getattr(block, name)
+            self._columns[name][row] = _number(value)
+
+
+def _number(value: datetime | float | None) -> float:
+    if value is None:
+        return UNKNOWN
+    return value.timestamp() if isinstance(value, datetime) else float(value)
+
+
+def _grown(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    return np.concatenate([array, np.zeros_like(array)])

@@ -1,0 +1,71 @@
+"""The two texts in which every passage is indexed: by itself, and among its neighbours (R-11b)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from memvault_search.domain.block import Block, StoredBlock
+
+View = Literal["self", "context"]
+VIEWS: tuple[View, ...] = ("self", "context")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A passage's text under its block's header."""
+
+    header: str
+    text: str
+
+    @property
+    def whole(self) -> str:
+        """Header and text as they are indexed."""
+        return f"{self.header}: {self.text}" if self.header else self.text
+
+    def clipped(self, size: int, *, keep_end: bool = False) -> str:
+        """Header and text in at most `size` characters, the text's end kept when asked for."""
+        header = self.header[: max(0, size // 3)]
+        room = size - len(header) - (2 if header else 0)
+        if room <= 0:
+            return self.text[:size]
+        text = self.text if len(self.text) <= room else self.text[-room:] if keep_end else self.text[:room]
+        return Stretch(header, text).whole
+
+
+def header(block: Block) -> str:
+    """Speaker, day, title and headings of a block: what makes its text understandable alone."""
+    day = f"{block.event_time:%Y-%m-%d}" if block.event_time else ""
+    parts = [block.speaker, day, block.title, *block.heading_path]
+    return " · ".join(part for part in parts if part)
+
+
+def stretch(stored: StoredBlock, number: int) -> Stretch:
+    """One passage of a stored block under its header."""
+    return Stretch(header(stored.block), stored.passage_text(number).strip())
+
+
+def context_text(before: Stretch | None, own: Stretch, after: Stretch | None, max_chars: int) -> str:
+    """The passage among its neighbours in at most `max_chars` characters; empty without a neighbour.
+
+    The passage itself comes first in the sharing out: at least half is its own, and what it does not
+    need goes to its neighbours in equal parts.
+    """
+    if before is None and after is None:
+        return ""
+    separators = (before is not None) + (after is not None)
+    room = max_chars - separators
+    neighbours = [stretch for stretch in (before, after) if stretch is not None]
+    wanted = sum(len(stretch.whole) for stretch in neighbours)
+    own_size = max(room // 2, room - wanted)
+    middle = own.whole if len(own.whole) <= own_size else own.clipped(own_size)
+    left = room - len(middle)
+    parts: list[str] = []
+    if before is not None:
+        share = left if after is None else max(left // 2, left - len(after.whole))
+        parts.append(before.clipped(share, keep_end=True))
+        left -= len(parts[0])
+    parts.append(middle)
+    if after is not None:
+        parts.append(after.clipped(left))
+    return "\n".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""The edge of the service: decode, call a use case, encode."""

@@ -1,0 +1,135 @@
+"""Settings of the search service; all values come from section `search` of `memvault/defaults.toml`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from memvault_search.domain.bm25 import Bm25Numbers
+from memvault_search.domain.fusion import FusionNumbers
+from memvault_search.domain.gate import GateNumbers
+from memvault_search.domain.relevance import RelevanceNumbers
+from memvault_search.domain.scoring.numbers import ScoringNumbers, Strengths
+
+Profile = Literal["reference", "tuned"]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Positive = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0.0)]
+
+SOURCE_KINDS = ("hand_written", "document", "conversation", "agent", "web")
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Views(_Section):
+    """BM25 numbers of each view (R-11)."""
+
+    self_: Annotated[Bm25Numbers, Field(alias="self")]
+    context: Bm25Numbers
+
+    def of(self, view: str) -> Bm25Numbers:
+        """Numbers of one view."""
+        return self.self_ if view == "self" else self.context
+
+
+class Validity(_Section):
+    """R-17a: a statement gets at most `margin` of the score of the one that replaces it."""
+
+    margin: Annotated[float, Field(gt=0.0, lt=1.0)]
+
+
+class Finding(_Section):
+    """How much is looked at: per ranker, after fusion, and returned when nothing else is asked for."""
+
+    per_ranker: Positive
+    candidates: Positive
+    limit: Positive
+    weights: dict[str, Annotated[float, Field(ge=0.0)]]
+
+
+class Writing(_Section):
+    """How blocks are indexed. Widths are characters, Chinese ones counted twice."""
+
+    passage_whole: Positive
+    passage_target: Positive
+    context_max_chars: Positive
+    batch: Positive
+    event_ids_kept: Positive
+    near_copy_cosine: Share
+    average_drift: Share
+    token_views: tuple[Literal["self", "context"], ...]
+
+
+class Index(_Section):
+    """The store and what is kept of it in memory."""
+
+    page: Positive
+    token_cache: Positive
+    flush_every_s: Seconds
+    server_timeout_s: Positive
+    blocks_in_memory: Positive
+    warm_users: Annotated[int, Field(ge=0)]
+    forgotten_kept_days: Positive
+
+
+class Sources(_Section):
+    """Trust and confidence by kind of source (R-61)."""
+
+    trust: dict[str, Share]
+    confidence: dict[str, Share]
+
+    @model_validator(mode="after")
+    def _complete(self) -> Sources:
+        for table in (self.trust, self.confidence):
+            if set(table) != set(SOURCE_KINDS):
+                raise ValueError(f"needs exactly the source kinds {', '.join(SOURCE_KINDS)}")
+        return self
+
+
+class Calls(_Section):
+    """Bounds of calls to others, in seconds: a rerank takes at most `rerank_timeout_s`."""
+
+    rerank_timeout_s: Seconds
+    rerank_reserve_s: Seconds
+
+
+class EmbedderSettings(_Section):
+    """The packaged encoder.
+
+    Attributes:
+        models: folder to unpack into; empty: `models` in MEMVAULT_HOME.
+        threads: of the model; more than one only pays on an idle machine.
+        batch_tokens: largest padded batch; a query waits for at most one batch.
+        token_limit: token vectors kept of one text.
+        cache_bytes: for vectors of recent texts.
+        patience_s: how long a text without a deadline may wait for its batch.
+
+    """
+
+    models: str
+    threads: Positive
+    batch_tokens: Positive
+    token_limit: Annotated[int, Field(ge=1, le=128)]
+    cache_bytes: Annotated[int, Field(ge=0)]
+    patience_s: Seconds
+
+
+class SearchSettings(_Section):
+    """One profile's numbers."""
+
+    finding: Finding
+    fusion: FusionNumbers
+    scoring: ScoringNumbers
+    strengths: Strengths
+    gate: GateNumbers
+    relevance: RelevanceNumbers
+    bm25: Views
+    validity: Validity
+    writing: Writing
+    index: Index
+    sources: Sources
+    calls: Calls
+    embedder: EmbedderSettings

@@ -1,0 +1,1 @@
+"""What search does, one file for each purpose: the order of waiting and of pure steps."""

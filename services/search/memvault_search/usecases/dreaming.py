@@ -1,0 +1,110 @@
+"""Search's part of the nightly loop (R-36): tiers, BM25 averages, near-copies, and old marks of the forgotten."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from time import perf_counter
+
+from memvault_search.domain.block import NEAR_COPY_TAG, StoredBlock
+from memvault_search.domain.contexts import Contexts
+from memvault_search.domain.vault import Vault
+from memvault_search.ports import Announcer, BlockIndex, Clock
+from memvault_search.settings import SearchSettings
+from memvault_search.usecases.encoding import Encoder
+from memvault_search.usecases.saving import Saving
+from memvault_search.usecases.vaults import Vaults
+from memvault_search.usecases.writing import tier_of
+
+
+class Dreaming:
+    """The use case. It works in small steps under the user's lock, so that no write waits long and no read at all."""
+
+    def __init__(
+        self,
+        vaults: Vaults,
+        index: BlockIndex,
+        encoder: Encoder,
+        saving: Saving,
+        announcer: Announcer,
+        clock: Clock,
+        settings: SearchSettings,
+    ) -> None:
+        self._vaults = vaults
+        self._index = index
+        self._encoder = encoder
+        self._saving = saving
+        self._announcer = announcer
+        self._clock = clock
+        self._settings = settings
+
+    async def dream(self, run_id: str, user_id: str) -> Mapping[str, int]:
+        """Do the whole part for one user, or for all when `user_id` is empty, and announce what changed.
+
+        Every step can be repeated, so a run that was cut off is finished when it is delivered again.
+        """
+        began = perf_counter()
+        changes: Counter[str] = Counter(retiered=0, near_copies=0, reweighted=0, orphans=0)
+        for user in [user_id] if user_id else await self._index.users():
+            changes.update(await self._of_user(user))
+        keep = timedelta(days=self._settings.index.forgotten_kept_days)
+        await self._index.drop_tombstones(self._clock.now() - keep)
+        await self._announcer.dream_finished(run_id, changes, (perf_counter() - began) * 1000.0)
+        return changes
+
+    async def _of_user(self, user_id: str) -> Counter[str]:
+        changes: Counter[str] = Counter()
+        step = self._settings.writing.batch
+        vault = await self._vaults.of(user_id)
+        ids = [one.block.id for one in vault.blocks()]
+        for start in range(0, len(ids), step):
+            async with self._vaults.changing(user_id) as held:
+                chunk = [one for one in map(held.get, ids[start : start + step]) if one is not None]
+                changes.update(await self._of_blocks(held, chunk))
+            await asyncio.sleep(0)
+        changes["orphans"] += await self._drop_orphans(user_id)
+        return changes
+
+    async def _of_blocks(self, vault: Vault, chunk: list[StoredBlock]) -> Counter[str]:
+        changes: Counter[str] = Counter()
+        changed: list[StoredBlock] = []
+        for stored in chunk:
+            tier = tier_of(stored.block.confidence or 0.0, self._settings.scoring.tiers)
+            tags = self._tags(vault, stored)
+            changes["retiered"] += tier != stored.block.tier
+            changes["near_copies"] += set(tags) != set(stored.block.tags)
+            if tier != stored.block.tier or tags != stored.block.tags:
+                changed.append(replace(stored, block=replace(stored.block, tier=tier, tags=tags)))
+        await self._saving.save(vault, changed)
+        contexts = Contexts(vault.get, vault.sessions, self._settings.writing.context_max_chars)
+        places = [(stored, passage.number) for stored in chunk for passage in stored.passages]
+        drift = self._settings.writing.average_drift
+        again = await self._encoder.reweighted(vault, places, contexts, drift=drift)
+        await self._index.rewrite(vault.user_id, again)
+        changes["reweighted"] += len(again)
+        return changes
+
+    def _tags(self, vault: Vault, stored: StoredBlock) -> tuple[str, ...]:
+        slot = vault.slots_of(vault.require_row(stored.block.id))[0]
+        close, name = vault.nearest(vault.vectors_of([slot])[0], without=stored.block.id)
+        tags = tuple(tag for tag in stored.block.tags if tag != NEAR_COPY_TAG)
+        other = vault.get(name)
+        is_later = other is not None and _order(other) < _order(stored)
+        is_copy = is_later and close > self._settings.writing.near_copy_cosine
+        if is_copy and NEAR_COPY_TAG in stored.block.tags:
+            return stored.block.tags
+        return (*tags, NEAR_COPY_TAG) if is_copy else tags
+
+    async def _drop_orphans(self, user_id: str) -> int:
+        """Passages that a write cut off in the middle left behind."""
+        async with self._vaults.changing(user_id):
+            orphans = (await self._index.load(user_id)).orphans
+            await self._index.drop_orphans(user_id, orphans)
+        return len(orphans)
+
+
+def _order(stored: StoredBlock) -> tuple[int, str]:
+    return stored.written.sequence, stored.block.id

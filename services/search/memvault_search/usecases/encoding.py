@@ -1,0 +1,135 @@
+"""Texts of blocks as the vectors that are stored: dense and BM25 for each view, token vectors on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from memvault.text import search_tokens
+from memvault_search.domain.block import StoredBlock
+from memvault_search.domain.bm25 import SparseVector, document_weights, sparse_vector
+from memvault_search.domain.contexts import Contexts
+from memvault_search.domain.statistics import Terms
+from memvault_search.domain.vault import Vault
+from memvault_search.domain.views import View, stretch
+from memvault_search.ports import BlockIndex, Embedder, LoadedPassage, PassageVectors, ViewVectors
+from memvault_search.settings import SearchSettings
+
+
+class Encoder:
+    """Encodes passages; averages of the vault at hand normalise their lengths (R-11)."""
+
+    def __init__(self, embedder: Embedder, index: BlockIndex, settings: SearchSettings) -> None:
+        self._embedder = embedder
+        self._index = index
+        self._bm25 = settings.bm25
+        self._token_views = frozenset(settings.writing.token_views)
+
+    async def passages(self, vault: Vault, fresh: Sequence[StoredBlock], contexts: Contexts) -> list[PassageVectors]:
+        """Every passage of new blocks in all its views, in order."""
+        texts: list[tuple[StoredBlock, int, View, str]] = []
+        for stored in fresh:
+            for passage in stored.passages:
+                texts.append((stored, passage.number, "self", stretch(stored, passage.number).whole))
+                context = contexts.text(stored, passage.number)
+                if context:
+                    texts.append((stored, passage.number, "context", context))
+        wanted = [(stored.block.service, view, text) for stored, _, view, text in texts]
+        vectors = await self._vectors(vault, wanted)
+        views: dict[str, dict[View, ViewVectors]] = {}
+        for (stored, number, view, _), encoded in zip(texts, vectors, strict=True):
+            views.setdefault(stored.passages[number].point_id, {})[view] = encoded
+        return [
+            PassageVectors(stored.block, passage, views[passage.point_id])
+            for stored in fresh
+            for passage in stored.passages
+        ]
+
+    async def contexts_again(self, vault: Vault, block_ids: Iterable[str], contexts: Contexts) -> list[PassageVectors]:
+        """The first and last passages of blocks whose neighbours changed, with their new context views."""
+        edges = [
+            (stored, number)
+            for stored in (vault.get(block_id) for block_id in sorted(block_ids))
+            if stored is not None
+            for number in sorted({0, len(stored.passages) - 1})
+        ]
+        texts = [contexts.text(stored, number) for stored, number in edges]
+        wanted: list[tuple[str, View, str]] = [
+            (stored.block.service, "context", text) for (stored, _), text in zip(edges, texts, strict=True) if text
+        ]
+        encoded = iter(await self._vectors(vault, wanted))
+        point_ids = [stored.passages[number].point_id for stored, number in edges]
+        known = await self._index.passages(vault.user_id, point_ids)
+        refreshed: list[PassageVectors] = []
+        for (stored, number), text, point_id in zip(edges, texts, point_ids, strict=True):
+            context = next(encoded) if text else None
+            if point_id not in known:
+                continue
+            own = self._words(vault, stored.block.service, "self", stretch(stored, number).whole)
+            views: dict[View, ViewVectors] = {"self": ViewVectors(known[point_id].dense["self"], *own)}
+            if context is not None:
+                views["context"] = context
+            refreshed.append(PassageVectors(stored.block, stored.passages[number], views))
+        return refreshed
+
+    async def reweighted(
+        self, vault: Vault, places: Sequence[tuple[StoredBlock, int]], contexts: Contexts, *, drift: float
+    ) -> list[PassageVectors]:
+        """Those of the passages whose BM25 weights rest on an average that moved by more than `drift`, with new ones.
+
+        `drift` is a share of the average in force; dense and token vectors stay as they are.
+        """
+        point_ids = [stored.passages[number].point_id for stored, number in places]
+        known = await self._index.passages(vault.user_id, point_ids)
+        again: list[PassageVectors] = []
+        for (stored, number), point_id in zip(places, point_ids, strict=True):
+            loaded = known.get(point_id)
+            if loaded is None or not self._drifted(vault, stored.block.service, loaded, drift):
+                continue
+            texts: dict[View, str] = {
+                "self": stretch(stored, number).whole,
+                "context": contexts.text(stored, number),
+            }
+            views = {
+                view: ViewVectors(dense, *self._words(vault, stored.block.service, view, texts[view]))
+                for view, dense in loaded.dense.items()
+            }
+            again.append(PassageVectors(stored.block, stored.passages[number], views))
+        return again
+
+    @staticmethod
+    def _drifted(vault: Vault, service: str, loaded: LoadedPassage, drift: float) -> bool:
+        return any(
+            abs(vault.words.average_length(service, view) - average) > drift * vault.words.average_length(service, view)
+            for view, average in loaded.averages.items()
+        )
+
+    async def _vectors(self, vault: Vault, texts: Sequence[tuple[str, View, str]]) -> list[ViewVectors]:
+        if not texts:
+            return []
+        with_tokens = [view in self._token_views for _, view, _ in texts]
+        result: list[ViewVectors | None] = [None] * len(texts)
+        for tokens in (True, False):
+            places = [place for place, wanted in enumerate(with_tokens) if wanted == tokens]
+            if not places:
+                continue
+            chosen = [texts[place][2] for place in places]
+            embedded = await self._embedder.embed(chosen, "passage", token_vectors=tokens)
+            for place, dense, token_vectors in zip(places, embedded.vectors, embedded.tokens, strict=True):
+                service, view, text = texts[place]
+                words = self._words(vault, service, view, text)
+                result[place] = ViewVectors(np.asarray(dense), *words, token_vectors)
+        return [one for one in result if one is not None]
+
+    def _words(self, vault: Vault, service: str, view: View, text: str) -> tuple[SparseVector, int, float]:
+        """BM25 weights of a text, its length in words, and the average that normalised it."""
+        tokens = search_tokens(text)
+        average = vault.words.average_length(service, view)
+        weights = document_weights(tokens, average, self._bm25.of(view))
+        return sparse_vector(weights), len(tokens), average
+
+
+def terms_of(vectors: ViewVectors) -> Terms:
+    """What the statistics keep of a view's words."""
+    return Terms(np.asarray(vectors.words[0], np.uint32), vectors.length)

@@ -1,0 +1,196 @@
+"""From scored candidates to the final order: gate, rerank, blend, what holds now, top (R-15 to R-17a)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from memvault_search.domain.arrangement import valid_at, valid_first
+from memvault_search.domain.blend import Bounds, blend, blend_late
+from memvault_search.domain.embedding import TokenVectors
+from memvault_search.domain.gate import GateReason, decide
+from memvault_search.domain.scoring.candidates import Candidates, FloatArray, TimeRange
+from memvault_search.domain.scoring.pipeline import Scored
+from memvault_search.ports import BlockIndex, Embedder, RerankCandidate, Reranked, Reranker
+from memvault_search.settings import SearchSettings
+from memvault_search.usecases.asking import Conditions, Left, Question, Reference
+
+_NO_BOUNDS = Bounds(0.0, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """Rows of the kept candidates with their final scores; `rerank`: scores by row.
+
+    `score` is nan for rows that a stage dropped. `frame`: what the blend used.
+    """
+
+    score: FloatArray
+    rerank: dict[int, float]
+    degraded: tuple[Left, ...]
+    skipped: tuple[Left, ...]
+    scoring: Bounds = _NO_BOUNDS
+    reranking: Bounds = _NO_BOUNDS
+    floor: float = 0.0
+    relevance: dict[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the reranker reads of each candidate row: the point whose token vectors it takes, and the text."""
+
+    user_id: str
+    point_ids: Sequence[str]
+    texts: Sequence[str]
+    similarity: FloatArray
+
+
+class Finishing:
+    """Orders scored candidates; asks the reranker when the gate lets it."""
+
+    def __init__(self, index: BlockIndex, embedder: Embedder, reranker: Reranker) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._reranker = reranker
+
+    async def order(
+        self,
+        question: Question,
+        conditions: Conditions,
+        scored: Scored,
+        shown: Shown,
+        numbers: SearchSettings,
+        *,
+        weight_scoring: float,
+        timeout_s: float,
+        reference: Reference | None = None,
+    ) -> Ordered:
+        """Give every kept candidate its final score in [0, 1].
+
+        A rerank takes at most `timeout_s`. With a reference, the blocks are placed on its
+        scale and reranked when its list was.
+        """
+        ranked = scored.score[scored.order]
+        depth, skipped = self._depth(ranked, conditions, numbers, reference)
+        reranked: Reranked | None = None
+        if depth:
+            rows = [int(row) for row in scored.order[:depth]]
+            reranked = await self._rerank(question, rows, scored, shown, timeout_s)
+        degraded = (
+            () if reranked is None or reranked.status == "OK" else (Left("rerank", reranked.status, reranked.detail),)
+        )
+        if reranked is None or reranked.status != "OK" or not depth:
+            return _unblended(scored, degraded, skipped, reference)
+        ordered = _blended(scored, reranked, depth, weight_scoring, reference)
+        relevance = {
+            row: reranked.relevance[scored.candidates.ids[row]]
+            for row in ordered.rerank
+            if scored.candidates.ids[row] in reranked.relevance
+        }
+        return Ordered(**{**vars(ordered), "skipped": skipped, "relevance": relevance})
+
+    @staticmethod
+    def _depth(
+        ranked: FloatArray, conditions: Conditions, numbers: SearchSettings, reference: Reference | None
+    ) -> tuple[int, tuple[Left, ...]]:
+        if "rerank" in conditions.off:
+            return 0, (Left("rerank", "switched_off"),)
+        if reference is not None:
+            return (min(len(ranked), numbers.gate.depth) if reference.reranked else 0), ()
+        if "gate" in conditions.off:
+            return min(len(ranked), numbers.gate.depth), ()
+        decision = decide(ranked, numbers.gate)
+        if decision.reason == GateReason.OPEN:
+            return decision.rerank, ()
+        return 0, (Left("rerank", str(decision.reason)),)
+
+    async def _rerank(
+        self,
+        question: Question,
+        rows: Sequence[int],
+        scored: Scored,
+        shown: Shown,
+        timeout_s: float,
+    ) -> Reranked:
+        if timeout_s <= 0.0:
+            return Reranked("TIMEOUT", detail="no time was left for a rerank")
+        point_ids = [shown.point_ids[row] for row in rows]
+        tokens = await self._index.token_vectors(shown.user_id, point_ids)
+        query_tokens = question.tokens
+        if query_tokens is None and tokens:
+            query_tokens = await self._query_tokens(question.text)
+        candidates = [
+            RerankCandidate(
+                id=scored.candidates.ids[row],
+                text=shown.texts[row],
+                signals={
+                    "similarity": float(shown.similarity[row]),
+                    "scoring": float(scored.score[row]),
+                },
+                tokens=tokens.get(shown.point_ids[row], ()),
+            )
+            for row in rows
+        ]
+        return await self._reranker.rerank(question.text, candidates, query_tokens=query_tokens, timeout_s=timeout_s)
+
+    async def _query_tokens(self, text: str) -> TokenVectors | None:
+        embedded = await self._embedder.embed([text], "query", token_vectors=True)
+        return embedded.tokens[0]
+
+
+def _unblended(
+    scored: Scored, degraded: tuple[Left, ...], skipped: tuple[Left, ...], reference: Reference | None
+) -> Ordered:
+    """Without a rerank the scoring order stands; the scale is that of the best, if it is above 1."""
+    kept = scored.order
+    final = np.full(len(scored.candidates), np.nan)
+    if reference is not None and reference.reranked:
+        low = reference.scoring_low
+        share = scored.score[kept] / low if low > 0.0 else np.zeros(len(kept))
+        final[kept] = np.clip(reference.floor * share, 0.0, reference.floor)
+    else:
+        final[kept] = np.clip(scored.score[kept] / max(1.0, scored.best), 0.0, 1.0)
+    return Ordered(final, {}, degraded, skipped)
+
+
+def _blended(
+    scored: Scored, reranked: Reranked, depth: int, weight_scoring: float, reference: Reference | None
+) -> Ordered:
+    ranked = scored.score[scored.order]
+    ids = [scored.candidates.ids[row] for row in scored.order[:depth]]
+    rerank = np.array([reranked.scores[one] for one in ids], np.float64)
+    rows = scored.order
+    final = np.full(len(scored.candidates), np.nan)
+    by_row = {int(row): float(score) for row, score in zip(rows[:depth], rerank, strict=True)}
+    if reference is not None:
+        scoring = Bounds(reference.scoring_low, reference.scoring_high)
+        reranking = Bounds(reference.rerank_low, reference.rerank_high)
+        final[rows[:depth]] = blend_late(ranked[:depth], rerank, weight_scoring, scoring, reranking)
+        tail = ranked[depth:]
+        above = float(ranked[depth - 1])
+        lowest = float(np.min(final[rows[:depth]]))
+        final[rows[depth:]] = lowest * tail / above if above > 0.0 else 0.0
+        return Ordered(final, by_row, (), (), scoring, reranking, reference.floor)
+    blended = blend(ranked, rerank, weight_scoring)
+    final[rows[list(blended.order)]] = blended.score
+    floor = float(min(blended.score[:depth], default=0.0))
+    return Ordered(final, by_row, (), (), blended.scoring, blended.rerank, floor)
+
+
+def in_force(
+    final: FloatArray,
+    candidates: Candidates,
+    as_of: datetime | None,
+    asked: TimeRange | None,
+    margin: float,
+) -> FloatArray:
+    """Final scores in which no statement outranks the one that replaces it at the time asked about (R-17a)."""
+    moment = None if as_of is None else as_of.timestamp()
+    holds = valid_at(candidates, moment, asked)
+    # a dropped candidate must not pull its counterpart down
+    open_ended = np.where(np.isnan(final), np.inf, final)
+    arranged = valid_first(open_ended, candidates, holds, margin)
+    return np.where(np.isnan(final), np.nan, arranged)

@@ -1,0 +1,308 @@
+"""Search (R-10 to R-17): find, fuse, score, gate, rerank, blend, pick; and the same for named blocks (R-14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from memvault.faults import Fault, Reason
+from memvault_search.domain.arrangement import by_conversation
+from memvault_search.domain.embedding import FloatArray
+from memvault_search.domain.fusion import Cutoffs, Fused, Ranking, cutoffs, fuse, fuse_late
+from memvault_search.domain.intake import checked_user
+from memvault_search.domain.relevance import Relevance, assess
+from memvault_search.domain.scoring.candidates import FloatArray as FloatArray64
+from memvault_search.domain.scoring.candidates import ScoringContext
+from memvault_search.domain.scoring.numbers import Strengths, StrengthTables
+from memvault_search.domain.scoring.ordering import stable_order
+from memvault_search.domain.scoring.pipeline import CLAMP, Scored, score
+from memvault_search.domain.selection import Selection
+from memvault_search.domain.similarity import EncoderMeans, centred
+from memvault_search.domain.vault import Vault
+from memvault_search.ports import BlockIndex, Embedder
+from memvault_search.settings import Profile, SearchSettings
+from memvault_search.usecases.asking import Conditions, Found, Hit, Question, Reference
+from memvault_search.usecases.explaining import Explaining
+from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
+from memvault_search.usecases.rankers import Best, as_blocks, coverage_of, rankers_of
+from memvault_search.usecases.stopwatch import Stopwatch
+from memvault_search.usecases.vaults import Vaults
+
+_STAGE_PREFIX = "stage:"
+
+
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """Candidates before scoring: fused, with where each was found and what the rankers said."""
+
+    fused: Fused
+    best: Best
+    rankings: Sequence[Ranking]
+    scores: dict[str, dict[str, float]]
+
+
+class Searching:
+    """The use case; one object serves all users and both profiles."""
+
+    def __init__(  # noqa: PLR0913 - each is a port or a table of its own
+        self,
+        vaults: Vaults,
+        index: BlockIndex,
+        embedder: Embedder,
+        means: EncoderMeans,
+        finishing: Finishing,
+        profiles: Mapping[Profile, SearchSettings],
+        strengths: StrengthTables,
+        *,
+        time_left_s: Callable[[float], float],
+        stopwatch: Callable[[], Stopwatch],
+    ) -> None:
+        """`time_left_s(default)` tells what is left of the deadline; `stopwatch` makes one for each search."""
+        self._vaults = vaults
+        self._index = index
+        self._embedder = embedder
+        self._means = means
+        self._finishing = finishing
+        self._profiles = profiles
+        self._strengths = strengths
+        self._time_left_s = time_left_s
+        self._stopwatch = stopwatch
+
+    async def search(self, question: Question, conditions: Conditions, *, limit: int) -> Found:
+        """Find the best blocks for a question.
+
+        Raises:
+            Fault: for a user or profile that is none; a reranker that fails is no fault.
+        """
+        return await self._answer(question, conditions, limit, None)
+
+    async def score(
+        self,
+        question: Question,
+        conditions: Conditions,
+        block_ids: Sequence[str],
+        reference: Reference | None,
+        *,
+        limit: int,
+    ) -> Found:
+        """Score named blocks by the same code; with a reference on its scale, scores already given stay (R-14)."""
+        named = tuple(dict.fromkeys(block_ids))
+        only = replace(conditions, selection=replace(conditions.selection, block_ids=named))
+        return await self._answer(question, only, limit, reference)
+
+    async def _answer(
+        self, question: Question, conditions: Conditions, limit: int, reference: Reference | None
+    ) -> Found:
+        checked_user(question.user_id)
+        numbers = next((one for name, one in self._profiles.items() if name == conditions.profile), None)
+        if numbers is None:
+            known = ", ".join(sorted(self._profiles))
+            raise Fault(Reason.FIELD_INVALID, f"profile must be one of {known}", field="profile")
+        watch = self._stopwatch()
+        vault = await self._vaults.of(question.user_id)
+        with watch.step("search.embed"):
+            question, vector = await self._with_vector(question, conditions)
+        selection, filtered = _selection(question, conditions)
+        with watch.step("search.index"):
+            rankers = rankers_of(question, vector, vault, off=conditions.off, limit=_depth(numbers, selection, vault))
+            found = await self._index.find(question.user_id, rankers, selection)
+        with watch.step("search.score"):
+            weights = numbers.finding.weights
+            rankings, best = as_blocks(found, rankers, vault, weights)
+            pool = _fused(rankings, best, reference, numbers)
+            shown, scored = self._scored(question, conditions, numbers, vault, vector, pool, reference)
+        with watch.step("search.rerank"):
+            ordered = await self._finishing.order(
+                question,
+                conditions,
+                scored,
+                shown,
+                numbers,
+                weight_scoring=self._chosen(question, numbers).blend_scoring,
+                timeout_s=self._rerank_time(numbers),
+                reference=reference,
+            )
+        final = _final(ordered, scored, conditions, question, numbers, reference)
+        rows = _top(final, scored, question, limit)
+        slots = [best.slots[scored.candidates.ids[row]] for row in rows]
+        relevance = self._relevance(question, vault, slots, shown, rows, ordered, numbers)
+        explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best, numbers, weights)
+        return Found(
+            hits=tuple(explaining.hit(row, float(final[row]), why=conditions.explain) for row in rows),
+            confidence=relevance.confidence,
+            relevance=relevance.best,
+            candidates=_candidates(explaining, final) if conditions.include_candidates else (),
+            reference=_reference(rankings, scored, ordered, final) if reference is None else reference,
+            degraded=ordered.degraded,
+            skipped=ordered.skipped,
+            times=watch.times,
+            found=len(pool.fused.ids),
+            reranked=len(ordered.rerank),
+            write_version=vault.write_version,
+            profile=conditions.profile,
+            strengths=question.intent if question.facet == "none" else f"{question.intent}+{question.facet}",
+            vector=vector,
+            time_filtered=filtered,
+        )
+
+    async def _with_vector(self, question: Question, conditions: Conditions) -> tuple[Question, FloatArray]:
+        if question.vector is not None:
+            return question, question.vector
+        with_tokens = "rerank" not in conditions.off and question.tokens is None
+        embedded = await self._embedder.embed([question.text], "query", token_vectors=with_tokens)
+        tokens = embedded.tokens[0] if with_tokens else question.tokens
+        return replace(question, tokens=tokens), embedded.vectors[0]
+
+    def _rerank_time(self, numbers: SearchSettings) -> float:
+        """Seconds a rerank may take, so that something is left of the deadline for the answer."""
+        most, reserve = numbers.calls.rerank_timeout_s, numbers.calls.rerank_reserve_s
+        return min(most, self._time_left_s(most + reserve) - reserve)
+
+    def _chosen(self, question: Question, numbers: SearchSettings) -> Strengths:
+        return self._strengths.choose(numbers.strengths, question.intent, question.facet)
+
+    def _scored(
+        self,
+        question: Question,
+        conditions: Conditions,
+        numbers: SearchSettings,
+        vault: Vault,
+        vector: FloatArray,
+        pool: _Pool,
+        reference: Reference | None,
+    ) -> tuple[Shown, Scored]:
+        ids = pool.fused.ids
+        rows = [pool.best.rows[one] for one in ids]
+        slots = [pool.best.slots[one] for one in ids]
+        query = centred(vector, self._means.query)
+        close = vault.vectors_of(slots) @ query if ids else np.zeros(0)
+        similarity = np.clip(close, 0.0, 1.0).astype(np.float64)
+        candidates = vault.candidates(rows, slots, pool.fused.base, similarity)
+        context = ScoringContext(
+            now=conditions.now.timestamp(),
+            strengths=self._chosen(question, numbers),
+            numbers=numbers.scoring,
+            time_range=question.time_range,
+            switched_off=frozenset(
+                one.removeprefix(_STAGE_PREFIX) for one in conditions.off if one.startswith(_STAGE_PREFIX)
+            ),
+            best=None if reference is None else reference.best,
+            centre=None if reference is None else reference.centre,
+        )
+        points = [vault.point_of(slot) for slot in slots]
+        shown = Shown(question.user_id, points, candidates.texts, similarity)
+        return shown, score(candidates, context)
+
+    @staticmethod
+    def _relevance(
+        question: Question,
+        vault: Vault,
+        slots: Sequence[int],
+        shown: Shown,
+        rows: Sequence[int],
+        ordered: Ordered,
+        numbers: SearchSettings,
+    ) -> Relevance:
+        coverage = coverage_of(question.text, vault, slots)
+        similarity = shown.similarity[list(rows)] if rows else np.zeros(0)
+        by_final = np.argsort([-ordered.score[row] for row in rows], kind="stable")
+        return assess(similarity[by_final], coverage[by_final], numbers.relevance)
+
+
+def _depth(numbers: SearchSettings, selection: Selection, vault: Vault) -> int:
+    """How many points each ranker returns: for named blocks all of theirs."""
+    if selection.block_ids is None:
+        return numbers.finding.per_ranker
+    known = (vault.get(block_id) for block_id in selection.block_ids)
+    return max(1, sum(len(one.passages) for one in known if one is not None))
+
+
+def _selection(question: Question, conditions: Conditions) -> tuple[Selection, bool]:
+    """The selection with an explicit time range of the question, and whether that range filters."""
+    selection = replace(conditions.selection, known_until=conditions.as_of)
+    asked = question.time_range
+    if asked is None or not question.time_explicit or "time_filter" in conditions.off:
+        return selection, False
+    start, end = _instant(asked.start), _instant(asked.end)
+    starts = [one for one in (start, selection.event_start) if one is not None]
+    ends = [one for one in (end, selection.event_end) if one is not None]
+    narrowed = replace(selection, event_start=max(starts, default=None), event_end=min(ends, default=None))
+    return narrowed, True
+
+
+def _instant(seconds: float) -> datetime | None:
+    return datetime.fromtimestamp(seconds, UTC) if np.isfinite(seconds) else None
+
+
+def _fused(rankings: Sequence[Ranking], best: Best, reference: Reference | None, numbers: SearchSettings) -> _Pool:
+    by_ranker = {one.name: dict(zip(one.ids, one.scores.tolist(), strict=True)) for one in rankings}
+    if reference is None:
+        fused = fuse(rankings, numbers.fusion)
+        most = numbers.finding.candidates
+        cut = replace(
+            fused,
+            ids=fused.ids[:most],
+            score=fused.score[:most],
+            base=fused.base[:most],
+            ranks=fused.ranks[:most],
+        )
+        return _Pool(cut, best, rankings, by_ranker)
+    late = {one: [by_ranker.get(cut.name, {}).get(one, np.nan) for cut in reference.lists] for one in best.rows}
+    return _Pool(fuse_late(late, reference.lists, numbers.fusion), best, rankings, by_ranker)
+
+
+def _final(
+    ordered: Ordered,
+    scored: Scored,
+    conditions: Conditions,
+    question: Question,
+    numbers: SearchSettings,
+    reference: Reference | None,
+) -> FloatArray64:
+    asked = question.time_range
+    final = in_force(ordered.score, scored.candidates, conditions.as_of, asked, numbers.validity.margin)
+    if reference is not None:
+        for row, one in enumerate(scored.candidates.ids):
+            final[row] = reference.scored.get(one, final[row])
+    return final
+
+
+def _top(final: FloatArray64, scored: Scored, question: Question, limit: int) -> list[int]:
+    kept = np.flatnonzero(~np.isnan(final))
+    ids = [scored.candidates.ids[row] for row in kept]
+    rows = [int(kept[place]) for place in stable_order(final[kept], ids)[:limit]]
+    if question.grouping == "conversation":
+        return list(by_conversation(rows, scored.candidates))
+    return rows
+
+
+def _candidates(explaining: Explaining, final: FloatArray64) -> tuple[Hit, ...]:
+    """All candidates with their reasons, best first, those that a stage dropped last."""
+    order = stable_order(np.nan_to_num(final, nan=-1.0), explaining.scored.candidates.ids)
+    return tuple(explaining.hit(int(row), float(np.nan_to_num(final[row])), why=True) for row in order)
+
+
+def _reference(
+    rankings: Sequence[Ranking],
+    scored: Scored,
+    ordered: Ordered,
+    final: FloatArray64,
+) -> Reference:
+    lists: tuple[Cutoffs, ...] = cutoffs(rankings)
+    return Reference(
+        lists=lists,
+        best=scored.best,
+        centre=scored.centre if CLAMP in scored.names else None,
+        reranked=bool(ordered.rerank),
+        scoring_low=ordered.scoring.low,
+        scoring_high=ordered.scoring.high,
+        rerank_low=ordered.reranking.low,
+        rerank_high=ordered.reranking.high,
+        floor=ordered.floor,
+        scored={
+            one: float(value) for one, value in zip(scored.candidates.ids, final, strict=True) if not np.isnan(value)
+        },
+    )

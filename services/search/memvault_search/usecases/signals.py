@@ -1,0 +1,104 @@
+"""What reading, judging and the graph write back to blocks (R-18, R-14), each event exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from memvault_search.domain.block import Block, StoredBlock
+from memvault_search.usecases.saving import Saving
+from memvault_search.usecases.vaults import Vaults
+
+Verdict = Literal["up", "down", "rejected"]
+VERDICTS: tuple[Verdict, ...] = ("up", "down", "rejected")
+REJECTED_TAG = "rejected"
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """What another service changes on a block; None leaves a field as it is, an empty text clears it."""
+
+    block_id: str
+    centrality: float | None = None
+    quarantine_set: frozenset[str] = frozenset()
+    quarantine_unset: frozenset[str] = frozenset()
+    superseded_by: str | None = None
+    summary: str | None = None
+    screened_version: str | None = None
+
+
+class Signals:
+    """The use case; one object serves all users."""
+
+    def __init__(self, vaults: Vaults, saving: Saving, *, event_ids_kept: int) -> None:
+        """`event_ids_kept`: events remembered per block, so that one delivered twice counts once."""
+        self._vaults = vaults
+        self._saving = saving
+        self._event_ids_kept = event_ids_kept
+
+    async def accessed(
+        self, user_id: str, block_ids: Sequence[str], *, at: datetime, counts: bool, event_id: str
+    ) -> int:
+        """Count a delivery of cards; with `counts` False only the time of reading moves. Returns blocks changed."""
+
+        def read(block: Block) -> Block:
+            last = max(at, block.last_accessed_at or at)
+            return replace(block, access_count=block.access_count + counts, last_accessed_at=last)
+
+        return await self._apply(user_id, block_ids, event_id, read)
+
+    async def judged(self, user_id: str, block_id: str, verdict: Verdict, *, event_id: str) -> int:
+        """Count a judgement; `rejected` also puts the block into quarantine. Returns blocks changed."""
+
+        def judge(block: Block) -> Block:
+            if verdict == "up":
+                return replace(block, ups=block.ups + 1)
+            judged = replace(block, downs=block.downs + 1)
+            if verdict == "down":
+                return judged
+            quarantine = block.quarantine | {REJECTED_TAG}
+            return replace(judged, quarantine=quarantine, version=block.version + 1)
+
+        return await self._apply(user_id, [block_id], event_id, judge)
+
+    async def annotated(self, user_id: str, annotations: Sequence[Annotation], *, event_id: str) -> int:
+        """Apply what other services found out. Returns blocks changed."""
+        by_id = {one.block_id: one for one in annotations}
+
+        def annotate(block: Block) -> Block:
+            return _annotated(block, by_id[block.id])
+
+        return await self._apply(user_id, list(by_id), event_id, annotate)
+
+    async def _apply(
+        self,
+        user_id: str,
+        block_ids: Sequence[str],
+        event_id: str,
+        change: Callable[[Block], Block],
+    ) -> int:
+        def once(stored: StoredBlock) -> StoredBlock | None:
+            if event_id in stored.event_ids:
+                return None
+            block = change(stored.block)
+            events = (*stored.event_ids, event_id)[-self._event_ids_kept :]
+            return None if block == stored.block else replace(stored, block=block, event_ids=events)
+
+        async with self._vaults.changing(user_id) as vault:
+            return await self._saving.apply(vault, block_ids, once)
+
+
+def _annotated(block: Block, wanted: Annotation) -> Block:
+    quarantine = (block.quarantine | wanted.quarantine_set) - wanted.quarantine_unset
+    visible = replace(
+        block,
+        quarantine=quarantine,
+        superseded_by=block.superseded_by if wanted.superseded_by is None else wanted.superseded_by,
+        summary=block.summary if wanted.summary is None else wanted.summary,
+        screened_version=block.screened_version if wanted.screened_version is None else wanted.screened_version,
+    )
+    version = block.version if visible == block else block.version + 1
+    centrality = block.centrality if wanted.centrality is None else wanted.centrality
+    return replace(visible, centrality=centrality, version=version)

@@ -1,0 +1,64 @@
+"""Marks statements that newer ones contradict (R-17a)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import datetime
+
+from memvault_search.domain.block import StoredBlock
+from memvault_search.domain.vault import Vault
+from memvault_search.usecases.saving import Saving
+
+
+class Succession:
+    """Keeps `superseded_by` and `valid_to` right around blocks that were written."""
+
+    def __init__(self, saving: Saving, single_valued: AbstractSet[str]) -> None:
+        """`single_valued`: folded predicates that have one object at a time."""
+        self._saving = saving
+        self._single_valued = single_valued
+
+    async def settle(self, vault: Vault, block_ids: Iterable[str]) -> int:
+        """Look at all blocks that share a topic with these, and save the marks that changed.
+
+        Returns how many changed. Done again it changes nothing, so a write cut off in the middle is mended
+        when it is delivered again.
+        """
+        affected: set[str] = set()
+        for block_id in block_ids:
+            stored = vault.get(block_id)
+            if stored is not None:
+                affected |= vault.statements.sharing(stored.block, self._single_valued)
+        changed = [
+            replaced for block_id in sorted(affected) if (replaced := self._settled(vault, block_id)) is not None
+        ]
+        await self._saving.save(vault, changed)
+        return len(changed)
+
+    async def settle_affected(self, vault: Vault, gone: Iterable[StoredBlock]) -> int:
+        """The same for the blocks that were marked with one that is gone now."""
+        names = {one.block.id for one in gone}
+        marked = [one for one in vault.blocks() if one.block.superseded_by in names]
+        await self._saving.save(vault, [_marked(one, "", None) for one in marked])
+        return len(marked) + await self.settle(vault, [one.block.id for one in marked])
+
+    def _settled(self, vault: Vault, block_id: str) -> StoredBlock | None:
+        stored = vault.get(block_id)
+        if stored is None:
+            return None
+        found = vault.statements.succession(stored.block, self._single_valued)
+        if found.superseded_by == stored.block.superseded_by:
+            return None
+        return _marked(stored, found.superseded_by, found.valid_to)
+
+
+def _marked(stored: StoredBlock, superseded_by: str, valid_to: datetime | None) -> StoredBlock:
+    block = replace(
+        stored.block,
+        superseded_by=superseded_by,
+        valid_to=valid_to,
+        version=stored.block.version + 1,
+    )
+    return replace(stored, block=block)

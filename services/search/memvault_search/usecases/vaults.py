@@ -1,0 +1,130 @@
+"""The users' vaults in memory: loaded from the index at first need, changed under one lock each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from memvault_search.domain.embedding import FloatArray
+from memvault_search.domain.moment import Moment
+from memvault_search.domain.passages import head_id
+from memvault_search.domain.similarity import EncoderMeans, centred
+from memvault_search.domain.vault import IndexedPassage, Vault
+from memvault_search.ports import BlockIndex, LoadedUser
+
+
+class Vaults:
+    """Hands out vaults. The index is the record: a vault that may be wrong is dropped and read again."""
+
+    def __init__(self, index: BlockIndex, means: EncoderMeans, *, blocks_in_memory: int) -> None:
+        """Nothing is loaded before it is asked for.
+
+        Args:
+            index: where blocks are kept for good.
+            means: the encoder's mean vectors, for calibrated similarity.
+            blocks_in_memory: over all users; beyond it the least recently used vaults are dropped.
+        """
+        self._index = index
+        self._means = means
+        self._blocks_in_memory = blocks_in_memory
+        self._vaults: dict[str, Vault] = {}
+        self._forgotten: dict[str, dict[str, Moment]] = {}
+        self._loading: dict[str, asyncio.Future[Vault]] = {}
+        self._locks: dict[str, _CountedLock] = {}
+
+    async def of(self, user_id: str) -> Vault:
+        """The user's vault, for reading; an unknown user has an empty one."""
+        vault = self._vaults.pop(user_id, None)
+        if vault is not None:
+            self._vaults[user_id] = vault
+            return vault
+        loading = self._loading.get(user_id)
+        if loading is None:
+            loading = asyncio.ensure_future(self._load(user_id))
+            self._loading[user_id] = loading
+        return await asyncio.shield(loading)
+
+    @asynccontextmanager
+    async def changing(self, user_id: str) -> AsyncIterator[Vault]:
+        """The user's vault, for a change: one at a time; after a failure it is read again from the index."""
+        lock = self._locks.setdefault(user_id, _CountedLock())
+        lock.users += 1
+        try:
+            async with lock.lock:
+                vault = await self.of(user_id)
+                try:
+                    yield vault
+                except BaseException:
+                    self.drop(user_id)
+                    raise
+        finally:
+            lock.users -= 1
+            if not lock.users:
+                self._locks.pop(user_id, None)
+
+    def drop(self, user_id: str) -> None:
+        """Let go of a vault; the next reader loads it anew."""
+        self._vaults.pop(user_id, None)
+        self._forgotten.pop(user_id, None)
+
+    def forgotten(self, user_id: str, block_id: str) -> Moment | None:
+        """When this block was forgotten, if that is still remembered; the user's vault must be loaded."""
+        return self._forgotten.get(user_id, {}).get(head_id(user_id, block_id))
+
+    def mark_forgotten(self, user_id: str, block_ids: Sequence[str], moment: Moment) -> None:
+        """Remember that blocks were forgotten."""
+        marks = self._forgotten.setdefault(user_id, {})
+        marks |= {head_id(user_id, block_id): moment for block_id in block_ids}
+
+    def loaded(self) -> Mapping[str, Vault]:
+        """The vaults that are in memory."""
+        return self._vaults
+
+    def indexed(self, vectors: FloatArray) -> FloatArray:
+        """Raw passage vectors [n, d] as they are kept in memory: centred, unit length."""
+        return centred(vectors, self._means.passage)
+
+    async def _load(self, user_id: str) -> Vault:
+        try:
+            loaded = await self._index.load(user_id)
+            if user_id in self._vaults:  # a writer was faster, and knows more
+                return self._vaults[user_id]
+            vault = self._assembled(user_id, loaded)
+            self._make_room(len(vault))
+            if len(vault) or loaded.write_version:
+                self._vaults[user_id] = vault
+                self._forgotten[user_id] = dict(loaded.forgotten)
+            return vault
+        finally:
+            self._loading.pop(user_id, None)
+
+    def keep(self, vault: Vault) -> None:
+        """Keep a vault that was empty until now."""
+        self._vaults[vault.user_id] = vault
+
+    def _assembled(self, user_id: str, loaded: LoadedUser) -> Vault:
+        vault = Vault(user_id, len(self._means.passage), loaded.write_version)
+        for stored, passages in loaded.blocks:
+            indexed = [
+                IndexedPassage(centred(one.dense["self"], self._means.passage), dict(one.terms)) for one in passages
+            ]
+            vault.put(stored, indexed)
+        return vault
+
+    def _make_room(self, more: int) -> None:
+        held = sum(len(vault) for vault in self._vaults.values())
+        for user_id in list(self._vaults):
+            if held + more <= self._blocks_in_memory:
+                return
+            if user_id not in self._locks:
+                held -= len(self._vaults[user_id])
+                self.drop(user_id)
+
+
+class _CountedLock:
+    """A lock that knows whether somebody holds or waits for it, so that it can be let go."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0

@@ -1,0 +1,233 @@
+"""Writing blocks (R-60): screened, completed, encoded in both views, stored, then announced.
+
+Writes of one user that wait at the same time are encoded together. A write returns after it survives a kill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memvault.faults import Fault, Reason
+from memvault_search.domain import intake
+from memvault_search.domain.block import NEAR_COPY_TAG, Block, StoredBlock, carry_over, content_hash
+from memvault_search.domain.contexts import Contexts, touched
+from memvault_search.domain.intake import OnUnsafe
+from memvault_search.domain.moment import Moment
+from memvault_search.domain.passages import PassageLimits, cut
+from memvault_search.domain.scoring.numbers import Tier
+from memvault_search.domain.vault import IndexedPassage, Vault
+from memvault_search.ports import Announcer, BlockIndex, Clock, PassageVectors
+from memvault_search.settings import SearchSettings
+from memvault_search.usecases.batches import Batches
+from memvault_search.usecases.encoding import Encoder, terms_of
+from memvault_search.usecases.succession import Succession
+from memvault_search.usecases.vaults import Vaults
+
+
+@dataclass(frozen=True)
+class Write:
+    """One block to store, as an event asked for it."""
+
+    block: Block
+    on_unsafe: OnUnsafe
+    event_id: str
+    moment: Moment
+
+
+Status = Literal["indexed", "unchanged", "outdated"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of a write. `outdated`: the block was forgotten, or written anew, after this event."""
+
+    status: Status
+    stored: StoredBlock | None
+    write_version: int
+
+
+class Writing:
+    """The use case; one object serves all users."""
+
+    def __init__(
+        self,
+        vaults: Vaults,
+        index: BlockIndex,
+        encoder: Encoder,
+        succession: Succession,
+        announcer: Announcer,
+        clock: Clock,
+        settings: SearchSettings,
+    ) -> None:
+        self._vaults = vaults
+        self._index = index
+        self._encoder = encoder
+        self._succession = succession
+        self._announcer = announcer
+        self._clock = clock
+        self._settings = settings
+        numbers = settings.writing
+        self._limits = PassageLimits(numbers.passage_whole, numbers.passage_target)
+        self._defaults = intake.Defaults(settings.sources.trust, settings.sources.confidence)
+        self._batches = Batches(self._write, numbers.batch)
+
+    async def write(self, write: Write) -> Written:
+        """Store one block and announce it.
+
+        Raises:
+            Fault: UNSAFE_CONTENT or a field's fault, already announced as `memory.block.refused`.
+        """
+        block = write.block
+        try:
+            ready = intake.screened(intake.checked(block), write.on_unsafe)
+            ready = intake.completed(ready, self._defaults, self._tier, now=self._clock.now())
+        except Fault as fault:
+            await self._refuse(write, fault)
+            raise
+        written = await self._batches.submit(block.user_id, replace(write, block=ready))
+        if written.stored is None:
+            detail = "the block was forgotten, or written anew, after this write was accepted"
+            await self._refuse(write, Fault(Reason.VERSION_CONFLICT, detail))
+            return written
+        await self._announcer.indexed(
+            written.stored,
+            upsert_event_id=write.event_id,
+            write_version=written.write_version,
+            changed=written.status == "indexed",
+        )
+        return written
+
+    async def _refuse(self, write: Write, fault: Fault) -> None:
+        if not write.block.user_id:
+            return
+        await self._announcer.refused(
+            write.block.user_id,
+            write.block.id,
+            upsert_event_id=write.event_id,
+            reason=fault.reason,
+            detail=fault.metadata.get("rule") or fault.message,
+        )
+
+    def _tier(self, confidence: float) -> str:
+        return tier_of(confidence, self._settings.scoring.tiers)
+
+    async def _write(self, user_id: str, writes: Sequence[Write]) -> list[Written]:
+        """Store the writes of one user, in order; the last one of each block's id wins."""
+        async with self._vaults.changing(user_id) as vault:
+            user_gone = await self._index.user_forgotten(user_id) if not len(vault) else None
+            plan: dict[str, StoredBlock] = {}
+            outcomes: list[Literal["new", "same", "outdated"]] = []
+            for write in writes:
+                known = plan.get(write.block.id) or vault.get(write.block.id)
+                outcome = self._judged(write, known, user_gone)
+                if outcome == "new":
+                    plan[write.block.id] = self._stored(write, known, vault.write_version + 1)
+                outcomes.append(outcome)
+            if plan:
+                await self._store(vault, list(plan.values()))
+            await self._succession.settle(vault, [write.block.id for write in writes])
+            return [self._written(outcome, vault, write) for outcome, write in zip(outcomes, writes, strict=True)]
+
+    def _judged(
+        self, write: Write, known: StoredBlock | None, user_gone: Moment | None
+    ) -> Literal["new", "same", "outdated"]:
+        gone = self._vaults.forgotten(write.block.user_id, write.block.id)
+        if any(mark is not None and write.moment.is_before(mark) for mark in (gone, user_gone)):
+            return "outdated"
+        if known is None:
+            return "new"
+        if write.event_id in known.event_ids or content_hash(write.block) == known.content_hash:
+            return "same"
+        return "outdated" if write.moment.is_before(known.written) else "new"
+
+    def _stored(self, write: Write, known: StoredBlock | None, write_version: int) -> StoredBlock:
+        block = write.block if known is None else carry_over(write.block, known.block)
+        events = (*(known.event_ids if known else ()), write.event_id)
+        return StoredBlock(
+            block=block,
+            content_hash=content_hash(write.block),
+            event_ids=events[-self._settings.writing.event_ids_kept :],
+            written=write.moment,
+            write_version=write_version,
+            passages=cut(block.user_id, block.id, block.text, self._limits),
+            revision=known.revision + 1 if known else 1,
+        )
+
+    async def _store(self, vault: Vault, fresh: list[StoredBlock]) -> None:
+        old = [one for one in (vault.get(stored.block.id) for stored in fresh) if one is not None]
+        gone = [one.block for one in old]
+        come = [one.block for one in fresh]
+        sessions = vault.sessions.preview(gone, come)
+        pending = {one.block.id: one for one in fresh}
+        contexts = Contexts(
+            lambda block_id: pending.get(block_id) or vault.get(block_id),
+            sessions,
+            self._settings.writing.context_max_chars,
+        )
+        neighbours = touched(vault.sessions, sessions, gone, come)
+        passages = await self._encoder.passages(vault, fresh, contexts)
+        refreshed = await self._encoder.contexts_again(vault, neighbours, contexts)
+        fresh = self._near_copies_tagged(vault, fresh, passages)
+        kept = {one.point_id for stored in fresh for one in stored.passages}
+        stale = [one.point_id for stored in old for one in stored.passages if one.point_id not in kept]
+        version = vault.write_version + 1
+        await self._index.rewrite(vault.user_id, refreshed)
+        await self._index.write(vault.user_id, fresh, passages, stale_points=stale, write_version=version)
+        self._remember(vault, fresh, passages, refreshed)
+        vault.write_version = version
+        self._vaults.keep(vault)
+
+    def _remember(
+        self,
+        vault: Vault,
+        fresh: Sequence[StoredBlock],
+        passages: Sequence[PassageVectors],
+        refreshed: Sequence[PassageVectors],
+    ) -> None:
+        indexed = {
+            one.passage.point_id: IndexedPassage(
+                self._vaults.indexed(one.views["self"].dense),
+                {view: terms_of(vectors) for view, vectors in one.views.items()},
+            )
+            for one in passages
+        }
+        for stored in fresh:
+            vault.put(stored, [indexed[one.point_id] for one in stored.passages])
+        for one in refreshed:
+            context = one.views.get("context")
+            vault.change_context(one.passage.point_id, None if context is None else terms_of(context))
+
+    def _near_copies_tagged(
+        self, vault: Vault, fresh: list[StoredBlock], passages: Sequence[PassageVectors]
+    ) -> list[StoredBlock]:
+        """Tag a block whose first passage is close to another's; it is stored all the same (R-60a)."""
+        limit = self._settings.writing.near_copy_cosine
+        first = {one.block.id: one for one in passages if one.passage.number == 0}
+        earlier: list[tuple[str, PassageVectors]] = []
+        tagged: list[StoredBlock] = []
+        for stored in fresh:
+            own = first[stored.block.id]
+            vector = self._vaults.indexed(own.views["self"].dense)
+            close = vault.nearest(vector, without=stored.block.id)[0]
+            for _, other in earlier:
+                close = max(close, float(self._vaults.indexed(other.views["self"].dense) @ vector))
+            earlier.append((stored.block.id, own))
+            tags = tuple(tag for tag in stored.block.tags if tag != NEAR_COPY_TAG)
+            if close > limit:
+                tags = (*tags, NEAR_COPY_TAG)
+            tagged.append(replace(stored, block=replace(stored.block, tags=tags)))
+        return tagged
+
+    @staticmethod
+    def _written(outcome: str, vault: Vault, write: Write) -> Written:
+        if outcome == "outdated":
+            return Written("outdated", None, vault.write_version)
+        status: Status = "indexed" if outcome == "new" else "unchanged"
+        return Written(status, vault.get(write.block.id), vault.write_version)
+
+
+def tier_of(confidence: float, tiers: Sequence[Tier]) -> str:
+    """The tier of stage 6 that a confidence belongs to."""
+    return next(tier.name for tier in tiers if confidence >= tier.min_confidence)
