@@ -12,7 +12,7 @@ from uuid import uuid4
 import nats.errors
 import structlog
 from faststream.middlewares import AckPolicy
-from faststream.nats import NatsBroker
+from faststream.nats import NatsBroker, NatsMessage
 from google.protobuf.message import Message
 from nats.js.errors import APIError
 
@@ -39,6 +39,7 @@ M = TypeVar("M", bound=Message)
 _RETRY_START_S = 0.25
 _RETRY_CAP_S = 2.0
 _PUBLISH_RETRY_S = 0.05
+_GONE = (nats.errors.Error, OSError, TimeoutError)
 _FULL = frozenset({10077, 10047, 10076})  # maximum bytes or messages exceeded, no storage left
 _log = structlog.get_logger("memvault.bus")
 
@@ -62,22 +63,11 @@ class NatsBus:
         self._last_report = ""
         self._opening: asyncio.Task[None] | None = None
         self._watches: list[tuple[str, type[Message], Callable[[Event[Any]], Awaitable[None]]]] = []
-        self._broker = NatsBroker(
-            settings.url,
-            name=f"memvault-{service}",
-            connect_timeout=max(1, round(settings.connect_timeout_s)),
-            reconnect_time_wait=settings.reconnect_wait_s,  # type: ignore[arg-type] # seconds, fractions work
-            # With a bound the pull loop spins and freezes the event loop once the attempts run out.
-            max_reconnect_attempts=-1,
-            apply_types=False,
-            ack_policy=AckPolicy.MANUAL,
-            logger=None,
-            error_cb=self._report,
-            closed_cb=self._closed,
-        )
+        self._broker: NatsBroker | None = None
         advisories = AdvisoryConsumer(settings, self._jetstream)
-        for durable in (BUS_MAX_DELIVERIES, BUS_TERMINATED):
-            subscribe_durable(self._broker, durable, settings, advisories)
+        self._consumers: list[tuple[Durable, Callable[[NatsMessage], Awaitable[None]]]] = [
+            (durable, advisories) for durable in (BUS_MAX_DELIVERIES, BUS_TERMINATED)
+        ]
 
     @property
     def connected(self) -> bool:
@@ -153,7 +143,7 @@ class NatsBus:
                 raise Fault(
                     Reason.PAYLOAD_TOO_LARGE, "the event exceeds the bus's payload limit: send it in smaller parts"
                 ) from error
-            except (TimeoutError, nats.errors.Error, OSError) as error:
+            except _GONE as error:
                 # The same id again: if the first try was stored after all, the server drops this one.
                 if isinstance(error, APIError) and error.err_code in _FULL:
                     raise Fault(
@@ -172,7 +162,7 @@ class NatsBus:
             message = f"{durable.name} is not in memvault/bus/subjects.py DURABLES: nothing would be kept for it"
             raise ValueError(message)
         consumer = Consumer(durable, message_type, handler, self._settings, self._service, self._jetstream)
-        subscribe_durable(self._broker, durable, self._settings, consumer)
+        self._consumers.append((durable, consumer))
 
     def watch(self, subject: str, message_type: type[M], handler: Callable[[Event[M]], Awaitable[None]]) -> None:
         """See `Bus.watch`."""
@@ -211,18 +201,39 @@ class NatsBus:
         """See `Bus.durables`."""
         return await admin.durables(await self._reachable())
 
+    def _new_broker(self) -> NatsBroker:
+        settings = self._settings
+        broker = NatsBroker(
+            settings.url,
+            name=f"memvault-{self._service}",
+            connect_timeout=max(1, round(settings.connect_timeout_s)),
+            reconnect_time_wait=settings.reconnect_wait_s,  # type: ignore[arg-type] # seconds, fractions work
+            # With a bound the pull loop spins and freezes the event loop once the attempts run out.
+            max_reconnect_attempts=-1,
+            apply_types=False,
+            ack_policy=AckPolicy.MANUAL,
+            graceful_timeout=settings.stop_timeout_s,
+            logger=None,
+            error_cb=self._report,
+            closed_cb=self._closed,
+        )
+        for durable, consume in self._consumers:
+            subscribe_durable(broker, durable, settings, consume)
+        return broker
+
     async def _open(self) -> None:
         """Connect and declare until it works; then start the subscribers."""
         pause_s = _RETRY_START_S
+        broker = self._broker = self._new_broker()
         while True:
             try:
-                self._client = await self._broker.connect()
+                self._client = await broker.connect()
                 self._context = self._client.jetstream(timeout=self._settings.request_timeout_s)
                 await declare(self._context, self._settings)
-                await self._broker.start()
-                make_patient(self._broker)
+                await broker.start()
+                make_patient(broker)
                 break
-            except (TimeoutError, nats.errors.Error, OSError) as error:
+            except _GONE as error:
                 _log.warning("bus.open_again", url=self._settings.url, reason=_told(error), pause_s=pause_s)
                 await asyncio.sleep(pause_s)
                 pause_s = min(2 * pause_s, _RETRY_CAP_S)
@@ -235,21 +246,18 @@ class NatsBus:
         """Stop the subscribers first: one that outlives its connection would never stop asking it for messages."""
         self._ready.clear()
         client, self._client, self._context = self._client, None, None
+        broker, self._broker = self._broker, None
         if client is None:
             return
-        with contextlib.suppress(TimeoutError, nats.errors.Error):
-            async with asyncio.timeout(self._settings.stop_timeout_s):
-                for subscriber in self._broker.subscribers:
-                    # Unsubscribing fails on a dead connection, which ends the subscription anyway.
-                    with contextlib.suppress(nats.errors.Error):
-                        await subscriber.stop()
-                if client.is_connected:
-                    await self._broker.stop()
-        if not client.is_closed:
+        if broker is not None:
+            with contextlib.suppress(*_GONE):
+                async with asyncio.timeout(self._settings.stop_timeout_s):
+                    await asyncio.gather(*(subscriber.stop() for subscriber in broker.subscribers))
+        with contextlib.suppress(*_GONE):
+            if client.is_connected:
+                # Acknowledgements on their way still have to reach the server.
+                await client.flush()
             await client.close()
-        # Forgets the closed connection, so that the broker can be started again.
-        with contextlib.suppress(nats.errors.Error):
-            await self._broker.stop()
 
     async def _closed(self) -> None:
         """The client gave the connection up for good, as it does after an error it does not know: open another."""

@@ -177,7 +177,9 @@ class _Patient:
             raise
 
     async def unsubscribe(self) -> None:
-        await self._inner.unsubscribe()
+        # On a connection that is gone the subscription is gone too.
+        with contextlib.suppress(nats.errors.Error):
+            await self._inner.unsubscribe()
 
 
 def make_patient(broker: NatsBroker) -> None:
