@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memvault.text import fold, sentences
 from memvault_cascade.domain.graph.mentions import Mention, find_mentions, tag
 from memvault_cascade.domain.graph.model import SELF_NAME, entity_key, is_self, squeezed
-from memvault_cascade.domain.graph.rules import ExtractionRules, Language, ObjectKind, Pattern
+from memvault_cascade.domain.graph.rules import ExtractionRules, Language, ObjectKind, Pattern, aligned
 
 _CLAUSE_END = re.compile(r"[，。；、！？,;!?\n]+")
 _ENGLISH_DETERMINER = re.compile(r"^(?:the|a|an|my|our|his|her|their|this|that)\s+", re.IGNORECASE)
@@ -21,34 +21,6 @@ _EDGE = " \t.,;:!?'\"’”“‘()[]{}，。；：、！？「」『』（）"
 _LATIN_OR_DIGIT = re.compile(r"[A-Za-z0-9]")
 _NOUNISH = ("n", "eng", "x", "m", "q", "j", "l", "i", "b", "s", "f", "t", "vn", "an", "nz")
 _NOUN = ("n", "eng", "x", "j", "l", "i", "vn", "s")
-_ENGLISH_PRONOUNS = frozenset(
-    [
-        "he",
-        "she",
-        "it",
-        "they",
-        "them",
-        "him",
-        "her",
-        "us",
-        "me",
-        "you",
-        "your",
-        "his",
-        "this",
-        "that",
-        "these",
-        "those",
-        "there",
-        "who",
-        "which",
-        "what",
-        "how",
-        "everyone",
-        "someone",
-        "nobody",
-    ]
-)
 _LONGEST = {ObjectKind.THING: 24, ObjectKind.NAME: 16, ObjectKind.NOUN: 12, ObjectKind.VALUE: 28, ObjectKind.PHRASE: 28}
 _LONGEST_ENGLISH = 60
 _VALUE_START = re.compile(r"[A-Z0-9]")
@@ -80,7 +52,7 @@ def extract(text: str, speaker: str, rules: ExtractionRules) -> Extraction:
     found: dict[tuple[str, str, str], Fact] = {}
     for sentence in sentences(text):
         for language in rules.languages:
-            if language.doubtful.search(sentence):
+            if language.doubtful.search(aligned(sentence)):
                 continue
             for fact in _facts(sentence, language, rules):
                 spoken = _with_speaker(fact, speaker)
@@ -108,11 +80,11 @@ def _facts(sentence: str, language: Language, rules: ExtractionRules) -> Iterabl
     chinese = language.code == "zh"
     parts = [part.strip() for part in _CLAUSE_END.split(sentence)] if chinese else [sentence]
     for part in parts:
-        clause = language.lead_in.sub("", squeezed(part) if chinese else part)
+        clause = _without(language.lead_in, squeezed(part)) if chinese else part
         for pattern in language.patterns:
             if chinese:
-                match = pattern.regex.search(clause)
-                fact = _chinese_fact(match, pattern, language) if match else None
+                match = pattern.regex.search(aligned(clause))
+                fact = _chinese_fact(clause, match, pattern, language) if match else None
                 if fact is not None:
                     yield fact
                     # One clause states one thing; the first pattern that fits is the most specific.
@@ -139,7 +111,7 @@ def _english_facts(sentence: str, pattern: Pattern, language: Language, rules: E
 
 def _is_english_object(target: str, pattern: Pattern, language: Language) -> bool:
     folded = fold(target)
-    if not folded or len(target) > _LONGEST_ENGLISH or folded.split()[0] in _ENGLISH_PRONOUNS:
+    if not folded or len(target) > _LONGEST_ENGLISH or folded.split()[0] in language.pronouns:
         return False
     return pattern.holds is ObjectKind.VALUE or folded not in language.common
 
@@ -148,24 +120,28 @@ def _is_english_subject(subject: str, language: Language) -> bool:
     folded = fold(subject)
     if is_self(subject) or folded == "we":
         return True
-    return bool(folded) and folded not in language.common and folded.split()[0] not in _ENGLISH_PRONOUNS
+    return bool(folded) and folded not in language.common and folded.split()[0] not in language.pronouns
 
 
-def _chinese_fact(match: re.Match[str], pattern: Pattern, language: Language) -> Fact | None:
-    groups = match.groupdict()
-    subject = _trimmed(language.determiner.sub("", groups.get("s") or pattern.default_subject))
-    raw = groups.get("s") or ""
-    if pattern.attribute and is_self(raw):
-        subject = SELF_NAME
-    target = _trimmed(language.determiner.sub("", language.tail.sub("", groups["o"].strip())))
-    predicate = _trimmed(groups["p"]) if pattern.attribute else pattern.predicate
+def _chinese_fact(clause: str, match: re.Match[str], pattern: Pattern, language: Language) -> Fact | None:
+    written = {name: clause[match.start(name) : match.end(name)] for name in match.groupdict() if match[name]}
+    raw = written.get("s") or pattern.default_subject
+    subject = SELF_NAME if pattern.attribute and is_self(raw) else _trimmed(_without(language.determiner, raw))
+    target = _trimmed(_without(language.determiner, _without(language.tail, written["o"].strip())))
+    predicate = _trimmed(written["p"]) if pattern.attribute else pattern.predicate
     if not (_is_chinese_subject(subject) and _is_chinese_object(target, pattern.holds)):
         return None
     return Fact(subject, predicate, target)
 
 
+def _without(pattern: re.Pattern[str], text: str) -> str:
+    """The text, as written, without what the pattern finds in it."""
+    found = pattern.search(aligned(text))
+    return text[: found.start()] + text[found.end() :] if found else text
+
+
 def _is_chinese_subject(subject: str) -> bool:
-    if is_self(subject) or subject in {"我們", "我们"}:
+    if is_self(subject) or aligned(subject) == "我们":
         return True
     return _is_noun_phrase(subject)
 

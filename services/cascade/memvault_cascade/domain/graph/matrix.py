@@ -67,7 +67,11 @@ def build_matrix(graph: UserGraph, weights: EdgeWeights, moment: datetime, *, pa
     edges = _Edges(row_of)
     seen = set(block_ids)
     for triple in graph.triples.values():
-        stated = sum(1 for s in triple.support if s.block_id in seen) if triple.support else 1
+        stated = (
+            sum(1 for s in triple.support if s.block_id in seen or s.block_id not in graph.blocks)
+            if triple.support
+            else 1
+        )
         factor = weights.fact if triple.holds_at(moment) else (0.0 if past_only else weights.closed_fact)
         edges.add(triple.subject_id, triple.object_id, factor * stated)
     frequency = np.zeros(len(entity_ids))

@@ -10,7 +10,7 @@ import rjieba
 
 from memvault.text import fold, is_chinese, sentences
 from memvault_cascade.domain.graph.model import EntityKind, entity_key
-from memvault_cascade.domain.graph.rules import ExtractionRules, Language
+from memvault_cascade.domain.graph.rules import ExtractionRules, Language, aligned
 
 HAN = "\u3400-\u9fff\uf900-\ufaff"
 
@@ -122,8 +122,8 @@ def _chinese(sentence: str, words: Language, english: Language) -> Iterable[Ment
         # Latin letters inside Chinese are nearly always the name of something.
         if len(match.group()) >= _SHORTEST_NAME and fold(match.group()) not in english.common:
             yield Mention(match.group(), EntityKind.NAME)
-    for match in words.titled.finditer(sentence):
-        yield Mention(match.group(), EntityKind.NAME)
+    for match in words.titled.finditer(aligned(sentence)):
+        yield Mention(sentence[match.start() : match.end()], EntityKind.NAME)
     for tagged in tag(sentence):
         kind = _kind_of(tagged, words)
         if kind is not None:
@@ -136,7 +136,7 @@ def _kind_of(tagged: Tagged, words: Language) -> EntityKind | None:
         return None
     if tagged.tag == "nr":
         is_person = _SHORTEST_NAME <= len(word) <= _LONGEST_PERSON and (
-            word[0] in words.surnames or word[0] in _FAMILIAR
+            aligned(word[0]) in words.surnames or word[0] in _FAMILIAR
         )
         return EntityKind.NAME if is_person else None
     if tagged.tag in _PLACE_OR_ORGANISATION and len(word) >= _SHORTEST_NAME:

@@ -98,7 +98,7 @@ def personalised_pagerank(
     """
     if restart.sum() <= 0:
         return np.zeros_like(restart)
-    strength = np.asarray(adjacency.sum(axis=1)).ravel()
+    strength = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     dangling = strength == 0
     inverse = np.divide(1.0, strength, out=np.zeros_like(strength), where=~dangling)
     rank = restart.copy()

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from memvault.text import fold
+from memvault.text.folding import simplified
 
 _SLOT = re.compile(r"\{([A-Z]+)\}")
 _DEEPEST_SLOT = 6
@@ -48,6 +49,7 @@ class Language:
     doubtful: re.Pattern[str]
     patterns: tuple[Pattern, ...]
     common: frozenset[str]
+    pronouns: frozenset[str]
     lead_in: re.Pattern[str]
     tail: re.Pattern[str]
     determiner: re.Pattern[str]
@@ -80,6 +82,14 @@ class ExtractionRules:
     predicates: Predicates
 
 
+def aligned(text: str) -> str:
+    """Simplify each character by itself, so that places in the result are places in the text.
+
+    Patterns go through this too: a pattern written in Traditional matches both scripts.
+    """
+    return "".join(single if len(single := simplified(character)) == 1 else character for character in text)
+
+
 def compile_language(data: Mapping[str, Any]) -> Language:
     """Compile one `extraction_*.toml`.
 
@@ -95,10 +105,11 @@ def compile_language(data: Mapping[str, Any]) -> Language:
         doubtful=_compiled(str(data["doubtful"]), slots),
         patterns=tuple(_pattern(entry, slots) for entry in data["pattern"]),
         common=frozenset(fold(word) for word in mentions.get("common", "").split()),
+        pronouns=frozenset(mentions.get("pronouns", "").split()),
         lead_in=_optional(mentions.get("lead_in")),
         tail=_optional(mentions.get("tail")),
         determiner=_optional(mentions.get("determiner")),
-        surnames=frozenset(surnames),
+        surnames=frozenset(aligned(surnames)),
         titled=_optional(f"[{surnames}][\\u4e00-\\u9fff]?(?:{titles})" if titles else None),
     )
 
@@ -139,11 +150,11 @@ def _compiled(source: str, slots: Mapping[str, str]) -> re.Pattern[str]:
             raise ValueError(f"pattern {source!r} names the unknown slot {unknown[0]!r}")
         expanded = _SLOT.sub(lambda match: slots[match.group(1)], expanded)
     try:
-        return re.compile(expanded)
+        return re.compile(aligned(expanded))
     except re.error as error:
         raise ValueError(f"pattern {source!r} is no regular expression: {error}") from error
 
 
 def _optional(source: str | None) -> re.Pattern[str]:
     # `(?!)` matches nothing at all.
-    return re.compile(source or "(?!)")
+    return re.compile(aligned(source) if source else "(?!)")

@@ -66,7 +66,7 @@ class PathCosts:
 
     fact: float = 1.0
     mention: float = 0.8
-    longest: float = 4.0
+    longest: float = 6.0
 
 
 @dataclass(frozen=True, slots=True)
