@@ -1,0 +1,1 @@
+"""Pure: what the gateway decides, without network, clock or framework."""
