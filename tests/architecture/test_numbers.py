@@ -1,0 +1,63 @@
+"""Every number in defaults.toml belongs to a model that refuses strangers, and is read somewhere."""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from memvault.runtime.settings import DEFAULTS, Profile, defaults, load
+from tests.architecture.repository import ROOT, shown, sources, tree
+
+
+def loads() -> Iterator[tuple[str, type[BaseModel], str]]:
+    """Every `load("section", Model)` of the product, resolved in its own module."""
+    for path in sources():
+        for node in ast.walk(tree(path)):
+            if not (isinstance(node, ast.Call) and len(node.args) >= 2):
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name not in {"load", "load_settings"} or not isinstance(node.args[1], ast.Name | ast.Attribute):
+                continue
+            module = importlib.import_module(dotted(path))
+            model = eval(ast.unparse(node.args[1]), vars(module))  # noqa: S307 - our own source
+            section = eval(ast.unparse(node.args[0]), vars(module))  # noqa: S307 - our own source
+            if isinstance(model, type) and issubclass(model, BaseModel):
+                yield section, model, shown(path)
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    start = next(index for index, part in enumerate(parts) if part.startswith("memvault"))
+    return ".".join(part for part in parts[start:] if part != "__init__")
+
+
+def leaves(table: dict[str, object], prefix: str = "") -> Iterator[str]:
+    for key, value in table.items():
+        name = f"{prefix}.{key}" if prefix else key
+        if isinstance(value, dict) and value:
+            yield from leaves(value, name)
+        else:
+            yield name
+
+
+@pytest.mark.parametrize("profile", ["reference", "tuned"])
+def test_every_section_fits_the_model_that_reads_it(profile: Profile, tmp_path: Path) -> None:
+    read = {section: load(section, model, profile=profile, home=tmp_path, environ={}) for section, model, _ in loads()}
+    unread = {
+        name
+        for name in leaves(defaults(profile))
+        if not any(name == section or name.startswith(f"{section}.") for section in read)
+    }
+    assert unread == set(), f"no code loads these keys of {DEFAULTS.name}"
+
+
+def test_every_key_is_used_by_name_somewhere() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sources())
+    keys = {name.rpartition(".")[2] for profile in ("reference", "tuned") for name in leaves(defaults(profile))}
+    # one mention is its declaration in the model; a number that is used has another
+    unused = {key for key in keys if len(re.findall(rf"\b{re.escape(key)}\b", code)) < 2}
+    assert unused == set()
