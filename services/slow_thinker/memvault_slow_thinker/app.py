@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import grpc
 from redis.asyncio import Redis
 
 from memvault.bus.port import Bus
 from memvault.bus.subjects import SLOW_THINKER_BLOCKS, SLOW_THINKER_FORGET, SLOW_THINKER_UTTERANCES
-from memvault.cascade.v1.cascade_pb2_grpc import CascadeServiceStub
-from memvault.embed.v1.embed_pb2_grpc import EmbedServiceStub
 from memvault.events.v1.events_pb2 import BlockForgotten, BlockIndexed, UtteranceAppended
-from memvault.recall.v1.recall_pb2_grpc import RecallServiceStub
 from memvault.rpc.methods import Registration
 from memvault.runtime import telemetry
 from memvault.slow_thinker.v1.slow_thinker_pb2_grpc import add_SlowThinkerServiceServicer_to_server
@@ -36,16 +33,21 @@ from memvault_slow_thinker.usecases.fetch import SpeculativeFetcher
 from memvault_slow_thinker.usecases.keep import Keep
 from memvault_slow_thinker.usecases.listen import Listen, Sources
 
+if TYPE_CHECKING:
+    from memvault.cascade.v1.cascade_pb2_grpc import CascadeServiceAsyncStub
+    from memvault.embed.v1.embed_pb2_grpc import EmbedServiceAsyncStub
+    from memvault.recall.v1.recall_pb2_grpc import RecallServiceAsyncStub
+
 _ANNOUNCE_S = 5.0
 
 
 @dataclass(frozen=True)
 class Peers:
-    """Channels to the services it asks: grpc ones to other processes, local ones within this process."""
+    """Stubs of the services it asks, made on channels to other processes or on local ones."""
 
-    gateway: grpc.aio.Channel
-    embed: grpc.aio.Channel
-    cascade: grpc.aio.Channel
+    gateway: RecallServiceAsyncStub
+    embed: EmbedServiceAsyncStub
+    cascade: CascadeServiceAsyncStub
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ async def build(
     known_clock = clock or SystemClock()
     reporting = Reporting(figures, announcements, LoggedNotes())
     fetcher = SpeculativeFetcher(
-        GatewayRecalls(RecallServiceStub(peers.gateway)),
+        GatewayRecalls(peers.gateway),
         prepared,
         reporting,
         clock=known_clock,
@@ -98,7 +100,7 @@ async def build(
     )
     listen = Listen(
         conversations,
-        Sources(EmbedEncoder(EmbedServiceStub(peers.embed)), CascadeGraph(CascadeServiceStub(peers.cascade)), writer),
+        Sources(EmbedEncoder(peers.embed), CascadeGraph(peers.cascade), writer),
         fetcher,
         build_pipeline(load_lexicon()),
         reporting=reporting,

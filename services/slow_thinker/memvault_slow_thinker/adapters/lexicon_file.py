@@ -18,10 +18,12 @@ def load_lexicon() -> Lexicon:
 
 def _words(language: str, table: dict[str, Any]) -> Words:
     edge = r"\b" if language == "en" else ""
+    end = r"(?![a-z'])" if language == "en" else ""
     return Words(
         empty=re.compile(_any(table["empty"])),
         pointing=re.compile(edge + _any(table["pointing"]) + edge),
-        opening=re.compile(_any(table["opening"]) + (r"(?![a-z'])" if language == "en" else "")),
+        opening=re.compile(_any(table["opening"]) + end),
+        announcing=re.compile(_any(table["announcing"]) + end),
         task=re.compile(edge + _any(table["task"]) + edge),
         entity_template=table["entity_template"],
         relation_template=table["relation_template"],

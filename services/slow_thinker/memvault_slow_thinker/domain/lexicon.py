@@ -14,13 +14,14 @@ class Words:
     """The words of one language.
 
     `empty`: whole utterances that ask for nothing. `pointing`: words that point at something said before.
-    `opening`: what may stand before the real question. `task`: marks of something still to do.
+    `opening`: what may stand before the real question. `announcing`: what says that a question will come. `task`: marks of something still to do.
     Templates hold `{entity}`, `{relation}` or `{name}`.
     """
 
     empty: re.Pattern[str]
     pointing: re.Pattern[str]
     opening: re.Pattern[str]
+    announcing: re.Pattern[str]
     task: re.Pattern[str]
     entity_template: str
     relation_template: str

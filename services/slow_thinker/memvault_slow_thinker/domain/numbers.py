@@ -12,6 +12,7 @@ class FreeConfidence:
     `recency`: what is left of it for each utterance that has passed since the name was mentioned.
     """
 
+    announced: float
     own_text: float
     own_text_completed: float
     entity: float

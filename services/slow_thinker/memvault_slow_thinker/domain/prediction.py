@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -11,12 +11,15 @@ from memvault_slow_thinker.domain.admission import Limits
 from memvault_slow_thinker.domain.conversation import Utterance, Vectors
 from memvault_slow_thinker.domain.numbers import PredictionNumbers
 
-NO_VECTORS: Vectors = np.zeros((0, 1), dtype=np.float32)
+
+def _no_vectors() -> Vectors:
+    return np.zeros((0, 1), dtype=np.float32)
 
 
 class Kind(StrEnum):
     """What a draft is made from."""
 
+    ANNOUNCED = "announced"
     OWN_TEXT = "own_text"
     ENTITY = "entity"
     RELATION = "relation"
@@ -79,7 +82,7 @@ class Prediction:
     linked: tuple[Linked, ...] = ()
     written: tuple[Draft, ...] = ()
     drafts: tuple[Draft, ...] = ()
-    vectors: Vectors = NO_VECTORS
+    vectors: Vectors = field(default_factory=_no_vectors)
     repeated: tuple[Draft, ...] = ()
     refused: tuple[Draft, ...] = ()
     emitted: tuple[Draft, ...] = ()

@@ -57,17 +57,20 @@ class QuestionGenerator:
     ) -> Iterator[Draft]:
         """The last utterance that says something, completed by names from before where it points back at them."""
         for age, utterance in enumerate(reversed(sample)):
-            text = self._without_opening(utterance.text)
+            text, announced = self._without_opening(utterance.text)
             if self.lexicon.is_empty(text):
                 continue
             before = sample[: len(sample) - 1 - age]
             pointing = self.lexicon.of(text).pointing.search(text.lower()) is not None
             missing = [name for name in _names_before(before, linked) if name.lower() not in text.lower()]
             kept = numbers.recency**age
-            if (pointing or not names_in(text)) and missing:
-                yield Draft(f"{missing[0]} {text}", numbers.own_text_completed * kept, Kind.OWN_TEXT)
-            elif not pointing:
-                yield Draft(text, numbers.own_text * kept, Kind.OWN_TEXT)
+            kind = Kind.ANNOUNCED if announced else Kind.OWN_TEXT
+            named = bool(names_in(text))
+            if (pointing or not named) and missing:
+                sure = numbers.announced if announced else numbers.own_text_completed
+                yield Draft(f"{missing[0]} {text}", sure * kept, kind)
+            elif named or not pointing:
+                yield Draft(text, (numbers.announced if announced else numbers.own_text) * kept, kind)
             return
 
     def _entities(
@@ -94,16 +97,17 @@ class QuestionGenerator:
                     else:
                         yield Draft(words.entity_template.format(entity=name), numbers.named * kept, Kind.NAMED)
 
-    def _without_opening(self, text: str) -> str:
-        """Return the last sentences without the words that only lead up to the question."""
-        stripped = text.strip()
-        opening = self.lexicon.of(stripped).opening
-        while match := opening.match(stripped.lower()):
-            rest = stripped[match.end() :].lstrip(" ,，、:：")
+    def _without_opening(self, text: str) -> tuple[str, bool]:
+        """Return the text without the words that only lead up to a question, and whether they announced one."""
+        stripped, announced = text.strip(), False
+        words = self.lexicon.of(stripped)
+        while True:
+            announcing = words.announcing.match(stripped.lower())
+            match = announcing or words.opening.match(stripped.lower())
+            rest = stripped[match.end() :].lstrip(" ,，、:：") if match else ""
             if not rest:
-                break
-            stripped = rest
-        return stripped
+                return stripped, announced
+            stripped, announced = rest, announced or announcing is not None
 
     def _searchable(self, text: str) -> bool:
         """Return whether the text can be understood alone: it has a word that means something."""

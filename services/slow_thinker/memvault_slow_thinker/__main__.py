@@ -1,0 +1,115 @@
+"""`python -m memvault_slow_thinker`: the service as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import dataclass
+from uuid import uuid4
+
+import grpc
+from memvault.runtime.lifecycle import run_service
+from pydantic import BaseModel, ConfigDict
+from redis.asyncio import Redis
+
+from memvault.bus.broker import build_bus
+from memvault.bus.port import Bus
+from memvault.bus.settings import BusSettings
+from memvault.cascade.v1.cascade_pb2_grpc import CascadeServiceStub
+from memvault.embed.v1.embed_pb2_grpc import EmbedServiceStub
+from memvault.recall.v1.recall_pb2_grpc import RecallServiceStub
+from memvault.rpc.client import open_channel
+from memvault.rpc.server import RunningServer, build_server
+from memvault.runtime.settings import load
+from memvault_slow_thinker.app import App, Peers, build
+from memvault_slow_thinker.settings import Settings
+
+NAME = "slow_thinker"
+_REDIS_S = 5.0
+
+
+class Stores(BaseModel):
+    """Section `stores`: each an address or `embedded`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    nats: str
+    redis: str
+    qdrant: str
+
+
+class Addresses(BaseModel):
+    """Section `addresses`: host and port of each service."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    router: str
+    search: str
+    embed: str
+    rerank: str
+    cascade: str
+    slow_thinker: str
+    gateway: str
+
+
+@dataclass(slots=True)
+class Process:
+    """The service with its server, its bus and its Redis, in the order in which they start."""
+
+    app: App
+    bus: Bus
+    redis: Redis | None
+    channels: tuple[grpc.aio.Channel, ...]
+    listen: str
+    bus_timeout_s: float
+    server: RunningServer | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        return self.server.address if self.server else self.listen
+
+    async def start(self) -> None:
+        """Questions first, then facts."""
+        await self.app.start()
+        instance = os.environ.get("MEMVAULT_INSTANCE_ID") or uuid4().hex
+        self.server = await build_server(self.app.registrations, self.listen, NAME, instance)
+        await self.bus.start(self.bus_timeout_s)
+
+    async def stop(self) -> None:
+        """The reverse."""
+        await self.bus.stop()
+        if self.server is not None:
+            await self.server.stop()
+        await self.app.stop()
+        for channel in self.channels:
+            await channel.close(None)
+        if self.redis is not None:
+            await self.redis.aclose()
+
+
+async def assemble() -> Process:
+    """Read settings and wire the process."""
+    settings = load(NAME, Settings)
+    stores, addresses = load("stores", Stores), load("addresses", Addresses)
+    bus_settings = load("bus", BusSettings)
+    if stores.nats != "embedded":
+        bus_settings = bus_settings.model_copy(update={"url": stores.nats})
+    bus = build_bus(bus_settings, NAME)
+    redis = None if stores.redis == "embedded" else open_redis(stores.redis)
+    gateway, embed, cascade = (
+        open_channel(address) for address in (addresses.gateway, addresses.embed or addresses.search, addresses.cascade)
+    )
+    peers = Peers(RecallServiceStub(gateway), EmbedServiceStub(embed), CascadeServiceStub(cascade))
+    app = await build(settings, peers=peers, bus=bus, redis=redis)
+    return Process(app, bus, redis, (gateway, embed, cascade), addresses.slow_thinker, bus_settings.connect_timeout_s)
+
+
+def open_redis(url: str) -> Redis:
+    """Return a client that connects at its first use and waits for no answer longer than a few seconds."""
+    return Redis.from_url(url, socket_timeout=_REDIS_S, socket_connect_timeout=_REDIS_S)
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(run_service(NAME, assemble)))
