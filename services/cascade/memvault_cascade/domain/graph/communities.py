@@ -1,6 +1,6 @@
 """Communities of a graph (R-30, layer L1).
 
-Leiden (Traag et al., 2019) over entities and blocks, with ids that last from night to night.
+Leiden (Traag et al., 2019) over entities, with ids that last from night to night.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from scipy import sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from scipy import sparse
 
     from memvault_cascade.domain.graph.matrix import GraphMatrix
     from memvault_cascade.domain.graph.model import Community, UserGraph
@@ -66,21 +66,39 @@ def cluster(
     partitioner: Partitioner,
     limits: CommunityLimits,
 ) -> tuple[Cluster, ...]:
-    """Cut the graph; a cluster that shares most of its entities with a former community keeps that one's id.
+    """Cut the entities; a cluster that shares most of its entities with a former community keeps that one's id.
 
-    Clusters are ordered by size, the largest first, then by id.
+    Two entities belong together when a fact or a synonym joins them, or when a block names both; a block belongs where
+    most of what it names is. Clusters are ordered by size, the largest first, then by id.
     """
-    if matrix.size == 0 or matrix.adjacency.nnz == 0:
+    together = entity_graph(matrix)
+    if together.nnz == 0:
         return ()
-    labels = partitioner.partition(matrix.adjacency, _starting_labels(matrix, previous))
-    strength = np.asarray(matrix.adjacency.sum(axis=1)).ravel()
-    found = [members for members in _members(matrix, labels, strength, limits) if members is not None]
+    labels = partitioner.partition(together, _starting_labels(matrix, previous))
+    found = list(_members(matrix, together, labels, limits))
     ids = _lasting_ids([entities for entities, _ in found], previous)
     clusters = [
         Cluster(community_id, entities, blocks, fingerprint(graph, entities, blocks))
         for community_id, (entities, blocks) in zip(ids, found, strict=True)
     ]
     return tuple(sorted(clusters, key=lambda c: (-len(c.entity_ids), c.id)))
+
+
+def entity_graph(matrix: GraphMatrix) -> sparse.csr_matrix:
+    """Entities alone (symmetric, no diagonal): facts, synonyms, and one unit per entity shared out by each block.
+
+    A block that names n entities adds 1 / (n - 1) to each pair of them, so that a long block joins no more than a
+    short one does.
+    """
+    count = len(matrix.entity_ids)
+    direct = matrix.adjacency[:count, :count]
+    named = (matrix.adjacency[:count, count:] > 0).astype(np.float64)
+    share = 1.0 / np.maximum(1.0, np.asarray(named.sum(axis=0)).ravel() - 1.0)
+    joined = (named @ sparse.diags(share) @ named.T).tolil()
+    joined.setdiag(0)
+    summed: sparse.csr_matrix = (direct + joined.tocsr()).tocsr()
+    summed.eliminate_zeros()
+    return summed
 
 
 def fingerprint(graph: UserGraph, entity_ids: Sequence[str], block_ids: Sequence[str]) -> str:
@@ -101,29 +119,46 @@ def fingerprint(graph: UserGraph, entity_ids: Sequence[str], block_ids: Sequence
 def _starting_labels(matrix: GraphMatrix, previous: Sequence[Community]) -> NDArray[np.int64] | None:
     if not previous:
         return None
-    # Nodes that no former community held start alone.
-    labels = np.arange(matrix.size, dtype=np.int64) + len(previous)
+    count = len(matrix.entity_ids)
+    # Entities that no former community held start alone.
+    labels = np.arange(count, dtype=np.int64) + len(previous)
     for label, community in enumerate(previous):
-        for node in (*community.entity_ids, *(f"block:{b}" for b in community.block_ids)):
-            row = matrix.row_of.get(node)
+        for entity in community.entity_ids:
+            row = matrix.row_of.get(entity)
             if row is not None:
                 labels[row] = label
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def _members(
-    matrix: GraphMatrix, labels: NDArray[np.int64], strength: NDArray[np.float64], limits: CommunityLimits
-) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]] | None]:
-    rows_of: dict[int, list[int]] = defaultdict(list)
+    matrix: GraphMatrix, together: sparse.csr_matrix, labels: NDArray[np.int64], limits: CommunityLimits
+) -> Iterable[tuple[tuple[str, ...], tuple[str, ...]]]:
+    strength = np.asarray(together.sum(axis=1)).ravel()
+    entities_of: dict[int, list[str]] = defaultdict(list)
     # A stable sort by falling strength; ties keep the order of ids.
     for row in np.argsort(-strength, kind="stable"):
-        rows_of[int(labels[row])].append(int(row))
-    boundary = len(matrix.entity_ids)
-    for label in sorted(rows_of):
-        entities = tuple(matrix.entity_ids[row] for row in rows_of[label] if row < boundary)
-        blocks = tuple(matrix.block_ids[row - boundary] for row in rows_of[label] if row >= boundary)
+        if strength[row] > 0:
+            entities_of[int(labels[row])].append(matrix.entity_ids[row])
+    blocks_of = _blocks_by_label(matrix, labels)
+    for label in sorted(entities_of):
+        entities, blocks = tuple(entities_of[label]), tuple(blocks_of[label])
         if len(entities) >= limits.min_entities and len(blocks) >= limits.min_blocks:
             yield entities[: limits.max_entities], blocks[: limits.max_blocks]
+
+
+def _blocks_by_label(matrix: GraphMatrix, labels: NDArray[np.int64]) -> dict[int, list[str]]:
+    """Blocks under the label that most of their entities have, those with the most such entities first."""
+    count = len(matrix.entity_ids)
+    found: dict[int, list[tuple[float, str]]] = defaultdict(list)
+    for place, block in enumerate(matrix.block_ids):
+        row = matrix.adjacency.getrow(count + place)
+        if row.nnz == 0:
+            continue
+        mass = np.bincount(labels[row.indices], weights=row.data)
+        label = int(mass.argmax())
+        found[label].append((float(mass[label]), block))
+    ordered = {label: sorted(blocks, key=lambda item: (-item[0], item[1])) for label, blocks in found.items()}
+    return defaultdict(list, {label: [block for _, block in blocks] for label, blocks in ordered.items()})
 
 
 def _lasting_ids(clusters: Sequence[Sequence[str]], previous: Sequence[Community]) -> list[str]:
