@@ -14,8 +14,8 @@ from tests.architecture.repository import (
 )
 
 TOP = {
-    ".ci", ".gitignore", ".yamllint", ".dockerignore", ".gitattributes", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md",
-    "LICENSE", "Makefile", "NOTICE", "README.md", "README.zh-TW.md", "SECURITY.md", "demo", "deploy", "docs", "evals",
+    ".ci", ".gitignore", ".yamllint", ".dockerignore", ".gitattributes", "ARCHITECTURE.md", "CHANGELOG.md",
+    "CONTRIBUTING.md",     "LICENSE", "Makefile", "NOTICE", "README.md", "README.zh-TW.md", "SECURITY.md", "demo", "deploy", "docs", "evals",
     "memvault", "proto", "pyproject.toml", "requirements", "scripts", "services", "tests",
 }  # fmt: skip
 KERNEL = {
@@ -24,18 +24,18 @@ KERNEL = {
 }  # fmt: skip
 CONTRACTS = {"cascade", "embed", "errors", "events", "recall", "rerank", "router", "search", "slow_thinker"}
 SERVICE_ROOMS = {
-    "__init__.py", "__main__.py", "py.typed", "app.py", "settings.py", "handlers.py", "handlers", "usecases.py", "usecases",
-    "ports.py", "domain", "adapters", "data",
+    "__init__.py", "__main__.py", "py.typed", "app.py", "settings.py", "handlers.py", "handlers",
+    "usecases.py", "usecases", "ports.py", "domain", "adapters", "data",
 }  # fmt: skip
 MANDATORY = {"__main__", "app", "settings", "handlers", "usecases", "ports", "domain", "adapters"}
 LARGEST_FILE_BYTES = 2_000_000
-LONGEST_FILE_LINES = 300
+LONGEST_FILE_LINES = 360  # 300 is the soft limit; a fifth more is where a file has to be split
 
 # Folders whose every file is one replaceable part, and the one module that must name them all.
 REGISTERED = (
     ("search", "domain/scoring/stages", "domain/scoring/pipeline.py"),
     ("gateway", "domain/formats", "domain/formats/__init__.py"),
-    ("router", "domain/operators", "app.py"),
+    ("router", "domain/operators", "domain/pipeline.py"),
     ("slow_thinker", "domain/operators", "domain/pipeline.py"),
 )
 
