@@ -14,7 +14,8 @@ class Words:
     """The words of one language.
 
     `empty`: whole utterances that ask for nothing. `pointing`: words that point at something said before.
-    `opening`: what may stand before the real question. `announcing`: what says that a question will come. `task`: marks of something still to do.
+    `opening`: what may stand before the real question. `announcing`: what says that a question will come.
+    `task`: marks of something still to do.
     Templates hold `{entity}`, `{relation}` or `{name}`.
     """
 
