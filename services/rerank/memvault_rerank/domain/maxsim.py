@@ -33,18 +33,18 @@ def late_interaction(query: Int8Array, documents: Sequence[Document]) -> list[Sc
     if not readable:
         return []
     views = [(number, view) for number, document in enumerate(readable) for view in document.tokens if len(view)]
-    by_view = _both_directions(_unit(query), [view for _, view in views])
+    by_view = _both_directions(query, [view for _, view in views])
     owners = np.array([number for number, _ in views])
     totals = np.bincount(owners, weights=by_view, minlength=len(readable))
     means = totals / np.bincount(owners, minlength=len(readable))
     return [Score(document.id, float(mean)) for document, mean in zip(readable, means, strict=True)]
 
 
-def _both_directions(query: FloatArray, documents: Sequence[Int8Array]) -> FloatArray:
+def _both_directions(query: Int8Array, documents: Sequence[Int8Array]) -> FloatArray:
     """Return float32 [documents]; none of them is empty."""
     lengths = np.array([len(document) for document in documents])
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    cosines = _unit(np.concatenate(documents)) @ query.T  # [all document tokens, query tokens]
+    cosines = _cosines(np.concatenate(documents), query)
     from_query = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
     from_document = np.add.reduceat(cosines.max(axis=1), starts) / lengths
     share = len(query) / (len(query) + float(np.median(lengths)))
@@ -52,8 +52,17 @@ def _both_directions(query: FloatArray, documents: Sequence[Int8Array]) -> Float
     return scores
 
 
-def _unit(tokens: Int8Array) -> FloatArray:
-    values = tokens.astype(np.float32)
-    norms = np.linalg.norm(values, axis=1, keepdims=True)
-    np.divide(values, norms, out=values, where=norms > 0)
-    return values
+def _cosines(left: Int8Array, right: Int8Array) -> FloatArray:
+    """Return float32 [left, right]; a zero row has cosine 0 with everything."""
+    tall, wide = left.astype(np.float32), right.astype(np.float32)
+    products: FloatArray = tall @ wide.T
+    # dividing the few products is cheaper than scaling the long rows
+    products /= np.maximum(_lengths(tall), 1.0)[:, None]
+    products /= np.maximum(_lengths(wide), 1.0)
+    return products
+
+
+def _lengths(rows: FloatArray) -> FloatArray:
+    """Return the lengths of rows of whole numbers, float32 [n]: 0, or at least 1."""
+    lengths: FloatArray = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return lengths
