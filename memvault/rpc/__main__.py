@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import sys
 
-from memvault.rpc.client import probe
+from memvault.runtime.readiness import probe
 
 
 def main() -> int:

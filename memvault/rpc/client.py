@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import grpc
-from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from memvault.rpc import deadline, hop
-from memvault.rpc.aio import keep_poller
 from memvault.rpc.errors import from_rpc_error
-from memvault.rpc.server import INSTANCE_KEY, SYSTEM
+from memvault.rpc.server import SYSTEM
 from memvault.rpc.settings import RpcSettings, rpc_settings
 from memvault.runtime import spans, telemetry
+from memvault.runtime.poller import keep_poller
+from memvault.runtime.readiness import Probe, probe
+
+__all__ = ["Probe", "StreamMethod", "UnaryMethod", "call", "open_channel", "probe", "stream"]
 
 Request_contra = TypeVar("Request_contra", contravariant=True)
 Response_co = TypeVar("Response_co", covariant=True)
@@ -189,33 +191,3 @@ def _keep_spans(metadata: Any) -> None:
     for key, value in metadata or ():
         if key == spans.TRAILING_KEY:
             spans.add(*spans.decode(value))
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """What a health check found.
-
-    Attributes:
-        ready: Whether the service takes calls.
-        instance_id: Which start of the process answered; empty when nobody did.
-    """
-
-    ready: bool
-    instance_id: str
-
-
-async def probe(address: str, *, timeout_s: float, service: str = "") -> Probe:
-    """Ask a server whether it is ready, on a connection of its own, without retries and outside of traces."""
-    keep_poller()
-    async with grpc.aio.insecure_channel(address, options=[("grpc.enable_retries", 0)]) as channel:
-        asked = health_pb2_grpc.HealthStub(channel).Check(
-            health_pb2.HealthCheckRequest(service=service), timeout=timeout_s
-        )
-        try:
-            answer = await asked
-            told = dict(await asked.trailing_metadata())
-        except grpc.aio.AioRpcError:
-            return Probe(ready=False, instance_id="")
-    return Probe(
-        ready=answer.status == health_pb2.HealthCheckResponse.SERVING, instance_id=str(told.get(INSTANCE_KEY, ""))
-    )

@@ -17,14 +17,13 @@ from grpc_reflection.v1alpha import reflection
 
 from memvault.faults import Fault, Reason
 from memvault.rpc import deadline, hop
-from memvault.rpc.aio import keep_poller
 from memvault.rpc.errors import DETAILS_KEY, TABLE, to_status
 from memvault.rpc.methods import Method, Registration, methods_of
 from memvault.rpc.settings import RpcSettings, rpc_settings
 from memvault.runtime import spans, telemetry
+from memvault.runtime.poller import keep_poller
+from memvault.runtime.readiness import INSTANCE_KEY
 
-INSTANCE_KEY = "memvault-instance-id"
-"""Trailing metadata of a health check: which start of the process answered."""
 SYSTEM = "grpc"
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"

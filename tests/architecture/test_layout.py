@@ -15,8 +15,8 @@ from tests.architecture.repository import (
 
 TOP = {
     ".ci", ".gitignore", ".yamllint", ".dockerignore", ".gitattributes", "ARCHITECTURE.md", "CHANGELOG.md",
-    "CONTRIBUTING.md",     "LICENSE", "Makefile", "NOTICE", "README.md", "README.zh-TW.md", "SECURITY.md", "demo", "deploy", "docs", "evals",
-    "memvault", "proto", "pyproject.toml", "requirements", "scripts", "services", "tests",
+    "CONTRIBUTING.md", "LICENSE", "Makefile", "NOTICE", "README.md", "README.zh-TW.md", "SECURITY.md", "demo", "deploy",
+    "docs", "evals", "memvault", "proto", "pyproject.toml", "requirements", "scripts", "services", "tests",
 }  # fmt: skip
 KERNEL = {
     "__init__.py", "py.typed", "defaults.toml", "faults.py", "ops.py", "prefetch_key.py",
