@@ -75,7 +75,7 @@ def read_rows(folder: Path) -> list[Row]:
 
 async def read_signals(rows: Sequence[Row], language: Language) -> Signals:
     """Run both funnels over all rows, with the packaged encoder."""
-    embedder = await open_embedder(load("search.embedder", EmbedderSettings), home())
+    embedder = await asyncio.to_thread(open_embedder, load("search.embedder", EmbedderSettings), home())
     await embedder.start()
     try:
         kept = await embedder.embed([archetype.text for archetype in language.archetypes], "query")
@@ -250,9 +250,8 @@ def main() -> None:
     if arguments.errors:
         for row, chances in zip(rows, tried[pool, cap], strict=True):
             if chances.argmax() != row.intent:
-                print(
-                    f"{INTENTS[row.intent]:14} -> {INTENTS[chances.argmax()]:14} {chances.max():.2f} {row.lang} {row.src}: {row.text}"
-                )
+                guess = f"{INTENTS[row.intent]:14} -> {INTENTS[chances.argmax()]:14} {chances.max():.2f}"
+                print(f"{guess} {row.lang} {row.src}: {row.text}")
 
 
 if __name__ == "__main__":

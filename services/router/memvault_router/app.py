@@ -145,7 +145,7 @@ def build_pipeline(language: Language, numbers: RouterSettings) -> Pipeline:
         follow_up=FollowUp(language.shapes, numbers.follow_up),
         time_range=TimeRange(language.lookalikes, numbers.vague),
         keyword=KeywordFunnel(language.lexicons),
-        fusion=Fusion(numbers.intent_fusion, numbers.facet_fusion),
+        fusion=Fusion(numbers.intent_fusion, numbers.facet_fusion, numbers.open_rest),
         personalise=Personalise(numbers.personal),
         planner=Planner(numbers.routes),
         pool=numbers.pool,

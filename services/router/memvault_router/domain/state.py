@@ -42,11 +42,16 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Votes:
-    """What the keyword funnel says: summed weights per label, and what matched."""
+    """What the keyword funnel says: summed weights per label, and what matched.
+
+    `open_intents` and `open_facets` are labels between which the words leave it open; empty: they do not.
+    """
 
     intents: Mapping[str, float] = field(default_factory=dict)
     facets: Mapping[str, float] = field(default_factory=dict)
     matches: tuple[str, ...] = ()
+    open_intents: tuple[str, ...] = ()
+    open_facets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

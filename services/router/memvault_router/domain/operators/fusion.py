@@ -56,26 +56,34 @@ def fuse(
     return softmax(logits)
 
 
+def left_open(between: Sequence[str], labels: Sequence[str], rest: float) -> dict[str, float]:
+    """Return a distribution that is even between some labels and leaves `rest`, 0 to 1, to all others together."""
+    others = len(labels) - len(between)
+    return {label: (1.0 - rest) / len(between) if label in between else rest / others for label in labels}
+
+
 @dataclass(frozen=True)
 class Fusion:
-    """Join the funnels for intents and facets."""
+    """Join the funnels for intents and facets. `open_rest` is what an open question leaves to the other labels."""
 
     intents: FusionNumbers
     facets: FusionNumbers
+    open_rest: float
     name: str = "fusion"
 
     def __call__(self, state: Question) -> Question:
         """Fill `raw_intents`, `raw_facets` and `funnel`."""
-        similar = state.similarities
-        return replace(
-            state,
-            raw_intents=fuse(state.votes.intents, similar.intents if similar else None, INTENTS, self.intents),
-            raw_facets=fuse(state.votes.facets, similar.facets if similar else None, FACETS, self.facets),
-            funnel=_decider(state),
-        )
+        similar, votes = state.similarities, state.votes
+        intents = fuse(votes.intents, similar.intents if similar else None, INTENTS, self.intents)
+        facets = fuse(votes.facets, similar.facets if similar else None, FACETS, self.facets)
+        if votes.open_intents:
+            intents = left_open(votes.open_intents, INTENTS, self.open_rest)
+        if votes.open_facets:
+            facets = left_open(votes.open_facets, FACETS, self.open_rest)
+        return replace(state, raw_intents=intents, raw_facets=facets, funnel=_decider(state))
 
 
 def _decider(state: Question) -> str:
-    if state.similarities is None:
+    if state.similarities is None or state.votes.open_intents:
         return Funnel.KEYWORD
     return Funnel.FUSED if state.votes.intents else Funnel.EMBEDDING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,21 +25,46 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class OpenRule:
+    """A question whose words leave it open which of the labels is meant; only the user's habits can tell."""
+
+    pattern: re.Pattern[str]
+    intents: tuple[str, ...]
+    facets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Lexicon:
     """The rules of one language."""
 
     language: str
     rules: tuple[Rule, ...]
+    open_rules: tuple[OpenRule, ...] = ()
 
 
 def parse_lexicon(document: Mapping[str, Any]) -> Lexicon:
-    """Read a lexicon document: `language` and a list `rule` of {intent | facet, weight, words?, patterns?}.
+    """Read a lexicon document.
+
+    It has `language`, a list `rule` of {intent | facet, weight, words?, patterns?} and a list `open` of
+    {intents, facets, patterns}.
 
     Raises:
         ValueError: When a label is unknown, a weight is not positive, or a pattern cannot be folded or compiled.
     """
     language = str(document["language"])
-    return Lexicon(language, tuple(_parse_rule(entry, language) for entry in document["rule"]))
+    return Lexicon(
+        language,
+        tuple(_parse_rule(entry, language) for entry in document["rule"]),
+        tuple(_parse_open(entry, language) for entry in document.get("open", ())),
+    )
+
+
+def _parse_open(entry: Mapping[str, Any], language: str) -> OpenRule:
+    intents, facets = tuple(entry["intents"]), tuple(entry["facets"])
+    if not {*intents} <= {*INTENTS} or not {*facets} <= {*FACETS}:
+        raise ValueError(f"lexicon {language}: an open question names an unknown label among {intents + facets}")
+    patterns = [_folded_pattern(pattern, language) for pattern in entry["patterns"]]
+    return OpenRule(re.compile("|".join(f"(?:{part})" for part in patterns)), intents, facets)
 
 
 def _parse_rule(entry: Mapping[str, Any], language: str) -> Rule:
@@ -66,7 +91,7 @@ def _folded_pattern(pattern: str, language: str) -> str:
     return fold(pattern)
 
 
-def votes(lexicons: Iterable[Lexicon], text: str) -> Votes:
+def votes(lexicons: Sequence[Lexicon], text: str) -> Votes:
     """Return the summed weights of all rules that match the folded text; a rule counts once however often it matches."""
     folded = fold(text).strip()
     intents: dict[str, float] = {}
@@ -80,6 +105,9 @@ def votes(lexicons: Iterable[Lexicon], text: str) -> Votes:
             target = facets if rule.for_facet else intents
             target[rule.label] = target.get(rule.label, 0.0) + rule.weight
             matches.append(f"{rule.label}: {found.group(0).strip()}")
+    for open_rule in (each for lexicon in lexicons for each in lexicon.open_rules):
+        if open_rule.pattern.search(folded):
+            return Votes({}, {}, (f"open: {folded}",), open_rule.intents, open_rule.facets)
     return Votes(intents, facets, tuple(matches))
 
 
