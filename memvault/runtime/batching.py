@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from memvault.rpc.deadline import exceeded
+from memvault.faults import Fault, Reason
 
 Work = TypeVar("Work")
 Done = TypeVar("Done")
@@ -134,7 +134,7 @@ class BatchQueue(Generic[Work, Done]):
         now = time.monotonic()
         for job in waiting:
             if job.expires_at <= now + job.size * self._seconds_per_size and not job.done.done():
-                job.done.set_exception(exceeded())
+                job.done.set_exception(_late())
                 self._seconds_per_size *= FORGETTING  # or one slow batch would have all later work refused
         alive = [job for job in waiting if not job.done.done()]
         waiting.clear()
@@ -150,3 +150,9 @@ def _settle(batch: Sequence[_Job[Work, Done]], results: Sequence[Done | Exceptio
             job.done.set_exception(result)
         else:
             job.done.set_result(result)
+
+
+def _late() -> Fault:
+    return Fault(
+        Reason.DEADLINE_EXCEEDED, "the deadline passed before the model was free: allow more time, or ask for less"
+    )
