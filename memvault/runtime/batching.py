@@ -154,5 +154,5 @@ def _settle(batch: Sequence[_Job[Work, Done]], results: Sequence[Done | Exceptio
 
 def _late() -> Fault:
     return Fault(
-        Reason.DEADLINE_EXCEEDED, "the deadline passed before the model was free: allow more time, or ask for less"
+        Reason.DEADLINE_EXCEEDED, "the deadline passed before the model was free: allow more time"
     )
