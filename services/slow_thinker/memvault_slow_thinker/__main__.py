@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from dataclasses import dataclass
-from uuid import uuid4
 
 import grpc
-from memvault.runtime.lifecycle import run_service
-from pydantic import BaseModel, ConfigDict
 from redis.asyncio import Redis
 
 from memvault.bus.broker import build_bus
@@ -18,39 +14,18 @@ from memvault.bus.port import Bus
 from memvault.bus.settings import BusSettings
 from memvault.cascade.v1.cascade_pb2_grpc import CascadeServiceStub
 from memvault.embed.v1.embed_pb2_grpc import EmbedServiceStub
+from memvault.llm.client import LlmClient, LlmSettings, open_llm
 from memvault.recall.v1.recall_pb2_grpc import RecallServiceStub
 from memvault.rpc.client import open_channel
 from memvault.rpc.server import RunningServer, build_server
+from memvault.runtime.lifecycle import run_service
+from memvault.runtime.places import EMBEDDED, Addresses, Stores, instance_id
 from memvault.runtime.settings import load
 from memvault_slow_thinker.app import App, Peers, build
 from memvault_slow_thinker.settings import Settings
 
 NAME = "slow_thinker"
 _REDIS_S = 5.0
-
-
-class Stores(BaseModel):
-    """Section `stores`: each an address or `embedded`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    nats: str
-    redis: str
-    qdrant: str
-
-
-class Addresses(BaseModel):
-    """Section `addresses`: host and port of each service."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    router: str
-    search: str
-    embed: str
-    rerank: str
-    cascade: str
-    slow_thinker: str
-    gateway: str
 
 
 @dataclass(slots=True)
@@ -60,6 +35,7 @@ class Process:
     app: App
     bus: Bus
     redis: Redis | None
+    llm: LlmClient | None
     channels: tuple[grpc.aio.Channel, ...]
     listen: str
     bus_timeout_s: float
@@ -73,8 +49,7 @@ class Process:
     async def start(self) -> None:
         """Questions first, then facts."""
         await self.app.start()
-        instance = os.environ.get("MEMVAULT_INSTANCE_ID") or uuid4().hex
-        self.server = await build_server(self.app.registrations, self.listen, NAME, instance)
+        self.server = await build_server(self.app.registrations, self.listen, NAME, instance_id())
         await self.bus.start(self.bus_timeout_s)
 
     async def stop(self) -> None:
@@ -83,6 +58,8 @@ class Process:
         if self.server is not None:
             await self.server.stop()
         await self.app.stop()
+        if self.llm is not None:
+            await self.llm.stop()
         for channel in self.channels:
             await channel.close(None)
         if self.redis is not None:
@@ -94,16 +71,19 @@ async def assemble() -> Process:
     settings = load(NAME, Settings)
     stores, addresses = load("stores", Stores), load("addresses", Addresses)
     bus_settings = load("bus", BusSettings)
-    if stores.nats != "embedded":
+    if stores.nats != EMBEDDED:
         bus_settings = bus_settings.model_copy(update={"url": stores.nats})
     bus = build_bus(bus_settings, NAME)
-    redis = None if stores.redis == "embedded" else open_redis(stores.redis)
+    redis = None if stores.redis == EMBEDDED else open_redis(stores.redis)
     gateway, embed, cascade = (
         open_channel(address) for address in (addresses.gateway, addresses.embed or addresses.search, addresses.cascade)
     )
     peers = Peers(RecallServiceStub(gateway), EmbedServiceStub(embed), CascadeServiceStub(cascade))
-    app = await build(settings, peers=peers, bus=bus, redis=redis)
-    return Process(app, bus, redis, (gateway, embed, cascade), addresses.slow_thinker, bus_settings.connect_timeout_s)
+    llm = open_llm(load("llm", LlmSettings))
+    app = await build(settings, peers=peers, bus=bus, redis=redis, llm=llm)
+    return Process(
+        app, bus, redis, llm, (gateway, embed, cascade), addresses.slow_thinker, bus_settings.connect_timeout_s
+    )
 
 
 def open_redis(url: str) -> Redis:

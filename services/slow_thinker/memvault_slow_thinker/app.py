@@ -20,6 +20,7 @@ from memvault_slow_thinker.adapters.embed_encoder import EmbedEncoder
 from memvault_slow_thinker.adapters.figures_measured import MeasuredFigures
 from memvault_slow_thinker.adapters.gateway_recalls import GatewayRecalls
 from memvault_slow_thinker.adapters.lexicon_file import load_lexicon
+from memvault_slow_thinker.adapters.llm_writer import JsonChat, LlmQuestionWriter
 from memvault_slow_thinker.adapters.memory import MemoryConversations, MemoryFigures, MemoryPreparedAnswers
 from memvault_slow_thinker.adapters.redis_conversations import RedisConversations
 from memvault_slow_thinker.adapters.redis_figures import RedisFigures
@@ -27,7 +28,7 @@ from memvault_slow_thinker.adapters.redis_prepared import RedisPreparedAnswers
 from memvault_slow_thinker.adapters.system import LoggedNotes, SystemClock
 from memvault_slow_thinker.domain.pipeline import build_pipeline
 from memvault_slow_thinker.handlers import BusHandlers, SlowThinkerHandlers
-from memvault_slow_thinker.ports import Clock, Conversations, Figures, PreparedAnswers, QuestionWriter, Reporting
+from memvault_slow_thinker.ports import Clock, Conversations, Figures, PreparedAnswers, Reporting
 from memvault_slow_thinker.settings import Settings
 from memvault_slow_thinker.usecases.fetch import SpeculativeFetcher
 from memvault_slow_thinker.usecases.keep import Keep
@@ -73,7 +74,7 @@ async def build(
     peers: Peers,
     bus: Bus | None,
     redis: Redis | None,
-    writer: QuestionWriter | None = None,
+    llm: JsonChat | None = None,
     clock: Clock | None = None,
 ) -> App:
     """Wire the service together and subscribe it to `bus`, which must not be started yet.
@@ -83,12 +84,13 @@ async def build(
         peers: Whom to ask.
         bus: None: nothing comes in and nothing is announced.
         redis: None: everything is kept in memory, and nobody else finds the prepared answers.
-        writer: An LLM; None is the normal case.
+        llm: A language model; None is the normal case.
         clock: None: the machine's.
     """
     conversations, prepared, figures = _stores(settings, redis)
     announcements = BusAnnouncements(bus, _ANNOUNCE_S) if bus is not None else Silent()
     log = BusUtteranceLog(bus) if bus is not None else Silent()
+    writer = LlmQuestionWriter(llm) if llm is not None else None
     known_clock = clock or SystemClock()
     reporting = Reporting(figures, announcements, LoggedNotes())
     fetcher = SpeculativeFetcher(
