@@ -1,0 +1,126 @@
+"""Finding what a stored text must not say, with offsets into the original."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from memvault.screening import views
+from memvault.screening.rules import Rule, View, rule_set
+from memvault.screening.views import TextView
+
+_MAX_NESTING = 2
+"""Encodings inside encodings that are opened; deeper ones cannot be read by an agent at a glance either."""
+_CACHED_LENGTH = 4096
+_SENTENCE_TAIL = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+|\.(?=\s|$)|(?=\n)|$)")
+_LONGEST_TAIL = 300
+_SMUGGLED = re.compile("(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0020-\U000e007e]{4,}")
+_QUOTES = {"'": "'", '"': '"', "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "《": "》", "«": "»", "„": "“"}
+_LONGEST_QUOTE = 120
+_MENTION_WINDOW = 90
+_MENTION = re.compile(
+    r"such as|phrases?|for example|e\.g\.|examples? of|known as|called|prompt.?injection|injections?\b|attack"
+    r"|jailbreak(?:s|ing)?\b|detect|filters? (?:out|for)|looks? like|the words|the string|keywords?"
+    r"|payloads?|say(?:s|ing)|例如|比如|像是|诸如|諸如|所謂|所谓|注入|攻擊|攻击|字串|字符串|句型|關鍵字|关键字|偵測|检测|檢測|之類|之类|這種|这种|這類|这类|掃描|扫描|檢查|检查|嘗試|尝试|"
+    r"wie zum beispiel|par exemple|por ejemplo",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, order=True)
+class Hit:
+    """A dangerous span.
+
+    Attributes:
+        start: Offset of its first character in the original text.
+        end: Offset behind its last character.
+        rule: Name of the rule.
+    """
+
+    start: int
+    end: int
+    rule: str
+
+
+def scan(text: str) -> tuple[Hit, ...]:
+    """Return all dangerous spans of `text` in order of their start; none means that no rule objects."""
+    return _scan_cached(text) if len(text) <= _CACHED_LENGTH else _scan(text, 0)
+
+
+def is_unsafe_for_injection(text: str) -> bool:
+    """Say whether `text` carries an instruction that could steer the agent which reads it."""
+    return bool(scan(text))
+
+
+@lru_cache(maxsize=4096)
+def _scan_cached(text: str) -> tuple[Hit, ...]:
+    return _scan(text, 0)
+
+
+def _scan(text: str, nesting: int) -> tuple[Hit, ...]:
+    hits = set(_plain_hits(text))
+    hits |= {Hit(match.start(), match.end(), "smuggled.any") for match in _SMUGGLED.finditer(text)}
+    if nesting < _MAX_NESTING:
+        for start, end, content in views.decoded(text):
+            hits |= {Hit(start, end, hit.rule) for hit in _scan(content, nesting + 1)}
+    return tuple(sorted(hits))
+
+
+def _plain_hits(text: str) -> Iterator[Hit]:
+    plain = views.folded(text)
+    readings = [plain, views.rotated(plain), views.reversed_(plain)]
+    if (undone := views.leet(plain)) is not None:
+        readings.append(undone)
+    for words in readings:
+        yield from _matches(text, words, "words")
+    yield from _matches(text, plain, "raw")
+    for packed in (views.compact(plain), views.solid(plain)):
+        yield from _matches(text, packed, "compact")
+    for letters in views.spelled(plain):
+        yield from _matches(text, letters, "letters")
+
+
+def _matches(text: str, view: TextView, kind: View) -> Iterator[Hit]:
+    for rule in rule_set().rules:
+        if rule.view != kind or not any(trigger in view.text for trigger in rule.triggers):
+            continue
+        known: Hit | None = None
+        for match in rule.pattern.finditer(view.text):
+            start, end = view.span(match.start(), match.end())
+            if known and known.start <= start and end <= known.end:
+                continue  # a text that repeats itself must not take its length squared
+            if not (rule.quotable and _only_mentioned(text, end - 1)):
+                known = Hit(start, _extended(text, end, rule), rule.name)
+                yield known
+
+
+def _extended(text: str, end: int, rule: Rule) -> int:
+    if rule.extent == "match":
+        return end
+    tail = _SENTENCE_TAIL.match(text, end, min(len(text), end + _LONGEST_TAIL))
+    return tail.end() if tail else end
+
+
+def _only_mentioned(text: str, at: int) -> bool:
+    """Say whether `at` lies inside a short quotation that its surroundings talk about."""
+    quotation = _quotation(text, at)
+    if quotation is None:
+        return False
+    opened, closed = quotation
+    around = text[max(0, opened - _MENTION_WINDOW) : opened] + " " + text[closed : closed + _MENTION_WINDOW]
+    return _MENTION.search(around) is not None
+
+
+def _quotation(text: str, at: int) -> tuple[int, int] | None:
+    """Return start and end of the quotation, at most 120 characters long, in which `at` lies."""
+    for opened in range(at, max(-1, at - _LONGEST_QUOTE), -1):
+        if opened >= len(text) or text[opened] not in _QUOTES:
+            continue
+        if text[opened] == "'" and opened > 0 and text[opened - 1].isalnum():
+            continue  # an apostrophe
+        closed = text.find(_QUOTES[text[opened]], max(at, opened + 1), opened + _LONGEST_QUOTE)
+        if closed > at:
+            return opened, closed + 1
+    return None
