@@ -128,7 +128,7 @@ def reversed_(view: TextView) -> TextView:
 
 
 def decoded(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and content of each piece in base64, base32, hexadecimal, binary or percent code that is text."""
+    """Yield start, end and content of each piece in base64, base32, hexadecimal, binary or percent code that reads."""
     for pattern, decode in _ENCODINGS:
         for match in pattern.finditer(text):
             content = decode(match.group())
