@@ -18,26 +18,37 @@ class LocalChannel(grpc.aio.Channel):
     """Generated stubs made on it call the servicers directly; messages are handed over, not copied.
 
     Args:
-        servicers: Everything the service serves.
+        servicers: Everything the service serves; a function when it is not built yet: asked at the first call.
         service: Its name in spans.
         settings: None: the section `rpc` of this process.
     """
 
-    def __init__(self, servicers: Sequence[Registration], service: str, *, settings: RpcSettings | None = None) -> None:
+    def __init__(
+        self,
+        servicers: Sequence[Registration] | Callable[[], Sequence[Registration]],
+        service: str,
+        *,
+        settings: RpcSettings | None = None,
+    ) -> None:
+        self._servicers = servicers
         self._service = service
         self._numbers = rpc_settings() if settings is None else settings
-        found = [method for registration in servicers for method in methods_of(registration)]
-        self._methods = {method.path: method for method in found}
+        self._methods: dict[str, Method] = {}
+
+    def _method(self, path: str) -> Method:
+        if not self._methods:
+            servicers = self._servicers() if callable(self._servicers) else self._servicers
+            found = [method for registration in servicers for method in methods_of(registration)]
+            self._methods = {method.path: method for method in found}
+        if path not in self._methods:
+            raise Fault(Reason.UNIMPLEMENTED, f"{path} is not served in this process")
+        return self._methods[path]
 
     def unary_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        path = method.lstrip("/")
-        known = self._methods.get(path)
-        return _Unary(known, path, self._service, self._numbers)
+        return _Unary(self._method, method.lstrip("/"), self._service, self._numbers)
 
     def unary_stream(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        path = method.lstrip("/")
-        known = self._methods.get(path)
-        return _Stream(known, path, self._service, self._numbers)
+        return _Stream(self._method, method.lstrip("/"), self._service, self._numbers)
 
     def stream_unary(self, method: str, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"{method}: the contract streams answers only, never requests")
@@ -88,13 +99,13 @@ class LocalContext:
 
 @dataclass(frozen=True, slots=True)
 class _Unary:
-    method: Method | None
+    find: Callable[[str], Method]
     path: str
     service: str
     numbers: RpcSettings
 
     async def __call__(self, request: Any, timeout: float | None = None) -> Any:  # noqa: ASYNC109 - gRPC's own name
-        behaviour = cast("Callable[..., Any]", _known(self.method, self.path).handler.unary_unary)
+        behaviour = cast("Callable[..., Any]", self.find(self.path).handler.unary_unary)
         with hop.handling(self.path, self.service, SYSTEM):
             async with deadline.limit(_seconds(timeout, self.numbers)):
                 return await behaviour(request, LocalContext())
@@ -102,7 +113,7 @@ class _Unary:
 
 @dataclass(frozen=True, slots=True)
 class _Stream:
-    method: Method | None
+    find: Callable[[str], Method]
     path: str
     service: str
     numbers: RpcSettings
@@ -112,7 +123,7 @@ class _Stream:
         request: Any,
         timeout: float | None = None,  # noqa: ASYNC109 - gRPC's own name
     ) -> AsyncIterator[Any]:
-        behaviour = cast("Callable[..., AsyncIterator[Any]]", _known(self.method, self.path).handler.unary_stream)
+        behaviour = cast("Callable[..., AsyncIterator[Any]]", self.find(self.path).handler.unary_stream)
         with hop.handling(self.path, self.service, SYSTEM):
             async with deadline.limit(_seconds(timeout, self.numbers)):
                 async for answer in behaviour(request, LocalContext()):
@@ -122,9 +133,3 @@ class _Stream:
 def _seconds(timeout: float | None, numbers: RpcSettings) -> float:
     # no hop margin: a local caller learns of a late callee at the same moment
     return deadline.for_next_hop(numbers.default_deadline_s if timeout is None else timeout, 0.0)
-
-
-def _known(method: Method | None, path: str) -> Method:
-    if method is None:
-        raise Fault(Reason.UNIMPLEMENTED, f"{path} is not served in this process")
-    return method

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 import grpc
-from memvault.runtime.lifecycle import run_service
 from pydantic import BaseModel, ConfigDict
 
 from memvault.bus.broker import build_bus
 from memvault.bus.port import Bus
 from memvault.bus.settings import BusSettings
 from memvault.embed.v1 import embed_pb2_grpc
-from memvault.rpc.client import open_channel
+from memvault.rpc.peers import Connect, by_address
 from memvault.rpc.server import RunningServer, build_server
+from memvault.runtime.lifecycle import run_service
 from memvault.runtime.settings import active_profile, home, load
 from memvault.vectors import VectorStore
 from memvault.vectors.edge import EdgeStore
@@ -91,15 +91,15 @@ def open_store(settings: Settings, qdrant: str) -> VectorStore:
     return connect(qdrant, timeout_s=round(settings.store_timeout_s))
 
 
-async def assemble() -> Process:
-    """Read settings and wire the process."""
+async def assemble(connect: Connect = by_address) -> Process:
+    """Read settings and wire the process; `connect` gives the channels to the services it asks."""
     settings = load(NAME, Settings)
     stores, addresses = load("stores", Stores), load("addresses", Addresses)
     bus_settings = load("bus", BusSettings)
     if stores.nats != "embedded":
         bus_settings = bus_settings.model_copy(update={"url": stores.nats})
     bus = build_bus(bus_settings, NAME)
-    channel = open_channel(addresses.embed or addresses.search)
+    channel = connect("embed")
     walks = {
         "reference": load(NAME, Settings, profile="reference").walk,
         "tuned": load(NAME, Settings, profile="tuned").walk,

@@ -15,7 +15,7 @@ from redis.asyncio import Redis
 from memvault.bus.broker import build_bus
 from memvault.bus.port import Bus
 from memvault.bus.settings import BusSettings
-from memvault.rpc.client import open_channel
+from memvault.rpc.peers import Connect, by_address
 from memvault.rpc.server import RunningServer, build_server
 from memvault.runtime.lifecycle import run_service
 from memvault.runtime.settings import active_profile, load
@@ -84,15 +84,15 @@ class Process:
             await self.redis.aclose()
 
 
-async def assemble() -> Process:
-    """Read settings and wire the process."""
+async def assemble(connect: Connect = by_address) -> Process:
+    """Read settings and wire the process; `connect` gives the channels to the services it asks."""
     stores, addresses = load("stores", Stores), load("addresses", Addresses)
     bus_settings = load("bus", BusSettings)
     if stores.nats != "embedded":
         bus_settings = bus_settings.model_copy(update={"url": stores.nats})
     bus = build_bus(bus_settings, NAME)
     redis = Redis.from_url(stores.redis) if stores.redis != "embedded" else None
-    channel = open_channel(addresses.embed or addresses.search)
+    channel = connect("embed")
     app = await build(
         {
             "reference": load(NAME, RouterSettings, profile="reference"),

@@ -16,7 +16,7 @@ from memvault.cascade.v1.cascade_pb2_grpc import CascadeServiceStub
 from memvault.embed.v1.embed_pb2_grpc import EmbedServiceStub
 from memvault.llm.client import LlmClient, LlmSettings, open_llm
 from memvault.recall.v1.recall_pb2_grpc import RecallServiceStub
-from memvault.rpc.client import open_channel
+from memvault.rpc.peers import Connect, by_address
 from memvault.rpc.server import RunningServer, build_server
 from memvault.runtime.lifecycle import run_service
 from memvault.runtime.places import EMBEDDED, Addresses, Stores, instance_id
@@ -66,8 +66,8 @@ class Process:
             await self.redis.aclose()
 
 
-async def assemble() -> Process:
-    """Read settings and wire the process."""
+async def assemble(connect: Connect = by_address) -> Process:
+    """Read settings and wire the process; `connect` gives the channels to the services it asks."""
     settings = load(NAME, Settings)
     stores, addresses = load("stores", Stores), load("addresses", Addresses)
     bus_settings = load("bus", BusSettings)
@@ -75,9 +75,7 @@ async def assemble() -> Process:
         bus_settings = bus_settings.model_copy(update={"url": stores.nats})
     bus = build_bus(bus_settings, NAME)
     redis = None if stores.redis == EMBEDDED else open_redis(stores.redis)
-    gateway, embed, cascade = (
-        open_channel(address) for address in (addresses.gateway, addresses.embed or addresses.search, addresses.cascade)
-    )
+    gateway, embed, cascade = (connect(name) for name in ("gateway", "embed", "cascade"))
     peers = Peers(RecallServiceStub(gateway), EmbedServiceStub(embed), CascadeServiceStub(cascade))
     llm = open_llm(load("llm", LlmSettings))
     app = await build(settings, peers=peers, bus=bus, redis=redis, llm=llm)
