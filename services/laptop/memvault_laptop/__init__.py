@@ -1,1 +1,1 @@
-"""memvault laptop service."""
+"""All six memvault services in one process."""
