@@ -12,7 +12,6 @@ from memvault_gateway.domain.model import (
     Carried,
     Filters,
     Found,
-    HopTime,
     PartState,
     Prepared,
     Rescored,
@@ -153,9 +152,29 @@ class Health(Protocol):
         ...
 
 
-class Stopwatch(Protocol):
-    """Observes steps: spans and times."""
+class Operations(Protocol):
+    """What operators and the owner of a vault may look at."""
 
-    def times(self) -> tuple[HopTime, ...]:
-        """What was measured."""
+    async def prefetch(self, user_id: str, *, timeout_s: float) -> Carried:
+        """Figures of the Slow Thinker, and the user's prepared answers."""
+        ...
+
+    async def profile(self, user_id: str, *, timeout_s: float) -> Carried:
+        """The attention profile."""
+        ...
+
+    async def erase_profile(self, user_id: str, *, timeout_s: float) -> bool:
+        """Erase it; False when there was none."""
+        ...
+
+    async def dead_letters(self, limit: int) -> Carried:
+        """Events that could not be handled, oldest first."""
+        ...
+
+    async def replay(self, dead_letter_id: str) -> int:
+        """Publish one again, or `all`; returns how many."""
+        ...
+
+    async def audit(self, user_id: str, limit: int) -> Carried:
+        """Hits of the screening on the way out, newest first."""
         ...

@@ -1,0 +1,1 @@
+"""Decode, use case, encode."""

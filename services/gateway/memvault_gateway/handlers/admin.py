@@ -1,0 +1,123 @@
+"""`AdminService`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import TYPE_CHECKING, TypeVar
+
+from google.protobuf.message import Message
+
+from memvault.faults import Fault, Reason
+from memvault.recall.v1 import admin_pb2 as pb
+from memvault.recall.v1.admin_pb2_grpc import AdminServiceServicer
+from memvault_gateway.domain import edge
+from memvault_gateway.handlers.decode import refuse_unknown
+from memvault_gateway.ports import Clock, Facts, Health, Operations
+from memvault_gateway.settings import DeadlineSettings
+
+if TYPE_CHECKING:
+    from grpc.aio import ServicerContext
+
+_M = TypeVar("_M", bound=Message)
+_LISTED = 100
+
+
+class AdminHandlers(AdminServiceServicer):
+    """See the contract."""
+
+    def __init__(
+        self,
+        operations: Operations,
+        health: Health,
+        facts: Facts,
+        clock: Clock,
+        new_id: Callable[[], str],
+        limits: DeadlineSettings,
+    ) -> None:
+        self._operations = operations
+        self._health = health
+        self._facts = facts
+        self._clock = clock
+        self._new_id = new_id
+        self._timeout_s = limits.read_ms / 1000
+
+    async def GetStatus(
+        self, request: pb.GetStatusRequest, context: ServicerContext[pb.GetStatusRequest, pb.GetStatusResponse]
+    ) -> pb.GetStatusResponse:
+        refuse_unknown(request)
+        parts = await self._health.parts(self._timeout_s)
+        return pb.GetStatusResponse(
+            parts=[pb.PartStatus(part=one.part, state=one.state, details=one.details) for one in parts],
+            version=version("memvault"),
+        )
+
+    async def GetPrefetch(
+        self, request: pb.GetPrefetchRequest, context: ServicerContext[pb.GetPrefetchRequest, pb.GetPrefetchResponse]
+    ) -> pb.GetPrefetchResponse:
+        refuse_unknown(request)
+        user_id = edge.check_user(request.user_id) if request.user_id else ""
+        return _as(pb.GetPrefetchResponse, await self._operations.prefetch(user_id, timeout_s=self._timeout_s))
+
+    async def GetProfile(
+        self, request: pb.GetProfileRequest, context: ServicerContext[pb.GetProfileRequest, pb.GetProfileResponse]
+    ) -> pb.GetProfileResponse:
+        refuse_unknown(request)
+        user_id = edge.check_user(request.user_id)
+        return _as(pb.GetProfileResponse, await self._operations.profile(user_id, timeout_s=self._timeout_s))
+
+    async def EraseProfile(
+        self,
+        request: pb.EraseProfileRequest,
+        context: ServicerContext[pb.EraseProfileRequest, pb.EraseProfileResponse],
+    ) -> pb.EraseProfileResponse:
+        refuse_unknown(request)
+        user_id = edge.check_user(request.user_id)
+        return pb.EraseProfileResponse(
+            erased=await self._operations.erase_profile(user_id, timeout_s=self._timeout_s)
+        )
+
+    async def ListDeadLetters(
+        self,
+        request: pb.ListDeadLettersRequest,
+        context: ServicerContext[pb.ListDeadLettersRequest, pb.ListDeadLettersResponse],
+    ) -> pb.ListDeadLettersResponse:
+        refuse_unknown(request)
+        limit = edge.check_count(request.limit, 1, 1000, "limit") if request.HasField("limit") else _LISTED
+        return _as(pb.ListDeadLettersResponse, await self._operations.dead_letters(limit))
+
+    async def ReplayDeadLetter(
+        self,
+        request: pb.ReplayDeadLetterRequest,
+        context: ServicerContext[pb.ReplayDeadLetterRequest, pb.ReplayDeadLetterResponse],
+    ) -> pb.ReplayDeadLetterResponse:
+        refuse_unknown(request)
+        if not request.id:
+            message = "say which dead letter: send its id from the list, or all"
+            raise Fault(Reason.FIELD_INVALID, message, field="id")
+        return pb.ReplayDeadLetterResponse(replayed=await self._operations.replay(request.id))
+
+    async def ListAudit(
+        self, request: pb.ListAuditRequest, context: ServicerContext[pb.ListAuditRequest, pb.ListAuditResponse]
+    ) -> pb.ListAuditResponse:
+        refuse_unknown(request)
+        user_id = edge.check_user(request.user_id)
+        limit = edge.check_count(request.limit, 1, 1000, "limit") if request.HasField("limit") else _LISTED
+        return _as(pb.ListAuditResponse, await self._operations.audit(user_id, limit))
+
+    async def RequestDream(
+        self,
+        request: pb.RequestDreamRequest,
+        context: ServicerContext[pb.RequestDreamRequest, pb.RequestDreamResponse],
+    ) -> pb.RequestDreamResponse:
+        refuse_unknown(request)
+        user_id = edge.check_user(request.user_id) if request.user_id else ""
+        event_id = self._new_id()
+        await self._facts.dream(user_id, event_id=event_id, at=self._clock.now())
+        return pb.RequestDreamResponse(event_id=event_id)
+
+
+def _as(kind: type[_M], carried: object) -> _M:
+    if not isinstance(carried, kind):
+        raise TypeError(f"an adapter returned {type(carried).__name__} where {kind.__name__} is due")
+    return carried

@@ -1,0 +1,1 @@
+"""The order of I/O and pure steps."""

@@ -1,0 +1,135 @@
+"""What slow questions get on top of the fast search: the walk over the graph and the self-check (R-30 to R-35)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, zip_longest
+
+from memvault.faults import Fault
+from memvault_gateway.domain.model import Ask, Card, Found, Rescored, Skip, Understanding, Walked
+from memvault_gateway.domain.self_check import Grade, Step, grade, next_step
+from memvault_gateway.ports import GraphWalk, MemorySearch
+from memvault_gateway.settings import Settings
+from memvault_gateway.usecases.watch import Watch
+
+
+@dataclass(frozen=True)
+class Deepened:
+    """The outcome: the set that stands, and what was done for it."""
+
+    understanding: Understanding
+    found: Found
+    cascade_cards: tuple[Card, ...] = ()
+    self_check: str = "skipped"
+    steps: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = field(default=())
+
+
+class Deepen:
+    """Walks the graph, grades what came back, and widens or retries once where that is called for."""
+
+    def __init__(self, search: MemorySearch, cascade: GraphWalk, settings: Settings) -> None:
+        self._search = search
+        self._cascade = cascade
+        self._settings = settings
+
+    async def __call__(self, ask: Ask, understanding: Understanding, found: Found, watch: Watch) -> Deepened:
+        """Return the deepened set; failing parts degrade it."""
+        steps: list[str] = []
+        tried: list[Step] = []
+        current, verdict = found, self._grade(found)
+        walked = await self._walk(ask, understanding, current, watch)
+        while (step := next_step(verdict, tried)) is not Step.ACCEPT and step is not Step.GIVE_UP:
+            steps.append(f"{verdict.value}: {step.value}")
+            tried.append(step)
+            understanding, current, walked = await self._again(ask, understanding, (current, walked), step, watch)
+            verdict = self._grade(current)
+        steps.append(f"{verdict.value} by {'rerank' if current.reranked else 'scoring'} scores")
+        outcome = "insufficient" if verdict is Grade.INCORRECT else verdict.value
+        cards = await self._cascade_cards(ask, understanding, current, walked, watch)
+        return Deepened(understanding, current, cards, outcome, tuple(steps), walked.entities)
+
+    def _grade(self, found: Found) -> Grade:
+        return grade(found.relevances, self._settings.self_check)
+
+    async def _walk(self, ask: Ask, understanding: Understanding, found: Found, watch: Watch) -> Walked:
+        if "cascade" in ask.evaluation.off:
+            watch.skip(Skip("cascade", "switched_off"))
+            return Walked()
+        try:
+            with watch.hop("cascade"):
+                walked = await self._cascade.walk(
+                    ask, understanding, found, timeout_s=watch.left_s(self._settings.deadline.cascade_ms / 1000)
+                )
+        except Fault as fault:
+            watch.degrade("cascade", fault)
+            return Walked()
+        watch.note(*walked.degraded)
+        watch.times.extend(walked.times)
+        return walked
+
+    async def _again(
+        self, ask: Ask, understanding: Understanding, before: tuple[Found, Walked], step: Step, watch: Watch
+    ) -> tuple[Understanding, Found, Walked]:
+        """Widen, or try the runner-up intent; what was better before stays."""
+        if step is Step.WIDEN:
+            wider = replace(understanding, retrieval_mode="HYBRID")
+            return wider, before[0], await self._walk(ask, wider, before[0], watch)
+        other = replace(
+            understanding,
+            intent=understanding.runner_up or "unknown",
+            retrieval_mode="LOCAL",
+            scoring_profile=understanding.runner_up or "unknown",
+        )
+        try:
+            with watch.hop("search.second_try"):
+                found = await self._search.search(ask, other, timeout_s=watch.left_s())
+        except Fault as fault:
+            watch.degrade("self_check", fault)
+            return understanding, *before
+        if found.relevance <= before[0].relevance:
+            return understanding, *before
+        return other, found, await self._walk(ask, other, found, watch)
+
+    async def _cascade_cards(
+        self, ask: Ask, understanding: Understanding, found: Found, walked: Walked, watch: Watch
+    ) -> tuple[Card, ...]:
+        shown = {card.block_id for card in found.cards[: ask.limit]}
+        reached = {block.block_id: block for block in walked.blocks if block.block_id not in shown}
+        scored = await self._score(ask, understanding, found, list(reached), watch)
+        blocks = [
+            replace(card, path=reached[card.block_id].path) for card in scored.cards if card.block_id in reached
+        ]
+        facts = [card for card in walked.triples if not shown.issuperset(card.supports)]
+        order = (
+            (walked.summaries, blocks, facts, walked.communities)
+            if understanding.retrieval_mode == "GLOBAL"
+            else (blocks, facts, walked.summaries, walked.communities)
+        )
+        return tuple(_alternate(order))[: self._settings.cascade_limit]
+
+    async def _score(
+        self, ask: Ask, understanding: Understanding, found: Found, block_ids: Sequence[str], watch: Watch
+    ) -> Rescored:
+        if not block_ids:
+            return Rescored()
+        try:
+            with watch.hop("search.score_walked"):
+                scored = await self._search.score(
+                    ask, understanding, block_ids, found.reference, timeout_s=watch.left_s()
+                )
+        except Fault as fault:
+            watch.degrade("cascade", fault)
+            return Rescored()
+        watch.note(*scored.degraded)
+        return scored
+
+
+def _alternate(groups: Sequence[Sequence[Card]]) -> list[Card]:
+    """Take one of each group in turn, so that no kind crowds out the others."""
+    rounds = zip_longest(*groups)
+    return [card for card in chain.from_iterable(rounds) if card is not None]
+
+
