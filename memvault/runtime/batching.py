@@ -142,6 +142,10 @@ class BatchQueue(Generic[Work, Done]):
         return bool(alive)
 
 
+def _late() -> Fault:
+    return Fault(Reason.DEADLINE_EXCEEDED, "too little time was left to compute it: allow more time, or ask for less")
+
+
 def _settle(batch: Sequence[_Job[Work, Done]], results: Sequence[Done | Exception]) -> None:
     for job, result in zip(batch, results, strict=True):
         if job.done.done():
@@ -150,9 +154,3 @@ def _settle(batch: Sequence[_Job[Work, Done]], results: Sequence[Done | Exceptio
             job.done.set_exception(result)
         else:
             job.done.set_result(result)
-
-
-def _late() -> Fault:
-    return Fault(
-        Reason.DEADLINE_EXCEEDED, "the deadline passed before the model was free: allow more time"
-    )
