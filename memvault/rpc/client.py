@@ -5,7 +5,7 @@ Generated stubs work on both: `SearchServiceStub(channel)`.
 """
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -36,7 +36,7 @@ class UnaryMethod(Protocol[Request_contra, Response_co]):
 class StreamMethod(Protocol[Request_contra, Response_co]):
     """A stub's method with a stream of answers."""
 
-    def __call__(self, request: Request_contra, timeout: float | None = ...) -> AsyncIterator[Response_co]:
+    def __call__(self, request: Request_contra, timeout: float | None = ...) -> AsyncIterable[Response_co]:
         """Call it; `timeout` in seconds for the whole stream."""
         ...
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import uuid4
 
 import grpc
@@ -18,6 +17,7 @@ from memvault.recall.v1.recall_pb2_grpc import add_RecallServiceServicer_to_serv
 from memvault.rerank.v1.rerank_pb2_grpc import RerankServiceStub
 from memvault.router.v1.router_pb2_grpc import RouterServiceStub
 from memvault.rpc.methods import Registration
+from memvault.rpc.peers import Connect
 from memvault.runtime import telemetry
 from memvault.search.v1.search_pb2_grpc import SearchServiceStub
 from memvault.slow_thinker.v1.slow_thinker_pb2_grpc import SlowThinkerServiceStub
@@ -66,7 +66,7 @@ class App:
         await self.recalling.settle()
 
 
-def peers_of(connect: Any) -> Peers:
+def peers_of(connect: Connect) -> Peers:
     """Return stubs of all services on the channels that `connect` gives by name."""
     channels: dict[str, grpc.aio.Channel] = {
         name: connect(name) for name in ("router", "search", "rerank", "cascade", "slow_thinker")

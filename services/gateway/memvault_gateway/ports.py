@@ -55,11 +55,15 @@ class MemorySearch(Protocol):
         """Score named blocks in the frame of a search."""
         ...
 
-    async def rescore(self, ask: Ask, understanding: Understanding, prepared: Prepared, *, timeout_s: float) -> Rescored:
+    async def rescore(
+        self, ask: Ask, understanding: Understanding, prepared: Prepared, *, timeout_s: float
+    ) -> Rescored:
         """Score the candidates of a prepared answer for the real question."""
         ...
 
-    async def read(self, user_id: str, block_ids: Sequence[str], *, timeout_s: float) -> tuple[tuple[StoredBlock, ...], int]:
+    async def read(
+        self, user_id: str, block_ids: Sequence[str], *, timeout_s: float
+    ) -> tuple[tuple[StoredBlock, ...], int]:
         """Blocks by id, and the user's write version."""
         ...
 

@@ -95,7 +95,9 @@ class BusFacts:
                 erased += await self._bus.erase_dead_letter(letter.id)
         return erased
 
-    async def _signal(self, subject: str, message: pb.BlockAccessed | pb.InjectionRedacted, event_id: str | None, at: datetime) -> None:
+    async def _signal(
+        self, subject: str, message: pb.BlockAccessed | pb.InjectionRedacted, event_id: str | None, at: datetime
+    ) -> None:
         """Publish what must not hold up an answer; what could not be told is counted and logged."""
         try:
             await self._bus.publish(subject, message, event_id=event_id, time=at)

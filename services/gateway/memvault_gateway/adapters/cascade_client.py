@@ -34,9 +34,7 @@ class CascadeClient:
         walked = await call(self._stub.Walk, request, timeout_s=timeout_s)
         return Walked(
             triples=tuple(_fact(triple) for triple in walked.triples),
-            blocks=tuple(
-                Reached(block.block_id, block.weight, wire.path_steps(block.path)) for block in walked.blocks
-            ),
+            blocks=tuple(Reached(block.block_id, block.weight, wire.path_steps(block.path)) for block in walked.blocks),
             communities=tuple(_community(community) for community in walked.communities),
             summaries=tuple(_summary(community) for community in walked.communities if community.summary),
             entities=tuple(walked.entities),

@@ -31,9 +31,7 @@ class PeerForgetters:
         self._cascade = cascade
         self._slow_thinker = slow_thinker
 
-    async def forget(
-        self, user_id: str, block_ids: Sequence[str], *, whole_user: bool, timeout_s: float
-    ) -> list[str]:
+    async def forget(self, user_id: str, block_ids: Sequence[str], *, whole_user: bool, timeout_s: float) -> list[str]:
         """See `ports.Forgetters`."""
         ids = [] if whole_user else list(block_ids)
         graph = cascade_pb2.ForgetGraphRequest(user_id=user_id, block_ids=ids)

@@ -33,7 +33,9 @@ _AUDIT_READ = 10_000
 class PeerOperations:
     """See `ports.Operations`."""
 
-    def __init__(self, router: RouterServiceAsyncStub, slow_thinker: SlowThinkerServiceAsyncStub, bus: Bus | None) -> None:
+    def __init__(
+        self, router: RouterServiceAsyncStub, slow_thinker: SlowThinkerServiceAsyncStub, bus: Bus | None
+    ) -> None:
         self._router = router
         self._slow_thinker = slow_thinker
         self._known_bus = bus

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import structlog
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -18,7 +16,7 @@ _USED_TTL_S = 300
 class RedisPreparedUse:
     """See `ports.PreparedUse`. A Redis that is away loses figures, never an answer."""
 
-    def __init__(self, redis: Redis[Any] | Redis) -> None:
+    def __init__(self, redis: Redis) -> None:
         self._redis = redis
 
     async def used(self, user_id: str, prepared: Prepared, saved_ms: float) -> None:

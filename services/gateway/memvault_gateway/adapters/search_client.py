@@ -74,7 +74,9 @@ class SearchClient:
             request.reference.CopyFrom(reference)
         return _rescored(await call(self._stub.Score, request, timeout_s=timeout_s))
 
-    async def rescore(self, ask: Ask, understanding: Understanding, prepared: Prepared, *, timeout_s: float) -> Rescored:
+    async def rescore(
+        self, ask: Ask, understanding: Understanding, prepared: Prepared, *, timeout_s: float
+    ) -> Rescored:
         """See `ports.MemorySearch`."""
         request = pb.ScoreRequest(
             understanding=_understanding(ask, understanding),

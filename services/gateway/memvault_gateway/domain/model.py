@@ -1,7 +1,7 @@
 """What a recall is made of, inside the gateway.
 
-Parts that the gateway only hands on (explanations, token vectors, reference frames, candidates) are `Carried`: it neither
-reads nor changes them.
+Parts that the gateway only hands on (explanations, token vectors, reference frames, candidates) are `Carried`: it
+neither reads nor changes them.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Understanding:
-    """What the router found out. `vectors` holds the query's vectors for search, `query_vector` the bytes for cascade."""
+    """What the router found out. `vectors` are the query's for search, `query_vector` (bytes) is for cascade."""
 
     query: str
     intent: str = "unknown"
@@ -158,7 +158,7 @@ class PathStep:
 
 @dataclass(frozen=True)
 class Card:
-    """One recalled memory as the caller sees it; see the contract's `Card`. `summary` is what may stand for the text."""
+    """One recalled memory as the caller sees it; see the contract's `Card`. `summary` may stand for the text."""
 
     block_id: str
     kind: str

@@ -73,9 +73,7 @@ class AdminHandlers(AdminServiceServicer):
     ) -> pb.EraseProfileResponse:
         refuse_unknown(request)
         user_id = edge.check_user(request.user_id)
-        return pb.EraseProfileResponse(
-            erased=await self._operations.erase_profile(user_id, timeout_s=self._timeout_s)
-        )
+        return pb.EraseProfileResponse(erased=await self._operations.erase_profile(user_id, timeout_s=self._timeout_s))
 
     async def ListDeadLetters(
         self,

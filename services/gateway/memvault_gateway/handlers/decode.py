@@ -189,4 +189,3 @@ def _children(message: Message) -> Iterator[Message]:
             yield value
         else:
             yield from value
-

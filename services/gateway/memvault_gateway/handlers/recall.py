@@ -10,7 +10,7 @@ from memvault.recall.v1.recall_pb2_grpc import RecallServiceServicer
 from memvault.recall.v1.types_pb2 import TraceSpan
 from memvault.rpc import deadline
 from memvault.runtime import telemetry
-from memvault.runtime.spans import SpanRecord
+from memvault.runtime.spans import AttributeValue, SpanRecord
 from memvault_gateway.domain.model import Answer, Ask
 from memvault_gateway.handlers.decode import read_ask
 from memvault_gateway.handlers.encode import answer_message
@@ -45,20 +45,10 @@ class RecallHandlers(RecallServiceServicer):
     async def _answer(self, ask: Ask) -> Answer:
         limits = self._settings.deadline
         async with deadline.limit((ask.deadline_ms or limits.deep_ms) / 1000):
-            with telemetry.span("memvault.recall", **{"memvault.origin": ask.origin, "memvault.caller": ask.caller}) as span:
+            with telemetry.span("memvault.recall") as span:
+                span.set(**{"memvault.origin": ask.origin, "memvault.caller": ask.caller})
                 answer = await self._recall(ask)
-                span.set(
-                    **{
-                        "memvault.intent": answer.intent,
-                        "memvault.facet": answer.facet,
-                        "memvault.thinking_mode": answer.thinking_mode,
-                        "memvault.retrieval_mode": answer.retrieval_mode,
-                        "memvault.answered_from": answer.answered_from,
-                        "memvault.confidence": answer.confidence,
-                        "memvault.cards": len(answer.cards),
-                        "memvault.degraded": ",".join(f"{part.part}:{part.reason}" for part in answer.degraded),
-                    }
-                )
+                span.set(**_attributes(answer))
         telemetry.record(
             "memvault.recall.duration",
             answer.took_ms / 1000,
@@ -67,6 +57,19 @@ class RecallHandlers(RecallServiceServicer):
         for part in answer.degraded:
             telemetry.counter("memvault.recall.degraded", **{"memvault.part": part.part, "error.type": part.reason})
         return answer
+
+
+def _attributes(answer: Answer) -> dict[str, AttributeValue]:
+    return {
+        "memvault.intent": answer.intent,
+        "memvault.facet": answer.facet,
+        "memvault.thinking_mode": answer.thinking_mode,
+        "memvault.retrieval_mode": answer.retrieval_mode,
+        "memvault.answered_from": answer.answered_from,
+        "memvault.confidence": answer.confidence,
+        "memvault.cards": len(answer.cards),
+        "memvault.degraded": ",".join(f"{part.part}:{part.reason}" for part in answer.degraded),
+    }
 
 
 def _span(record: SpanRecord) -> TraceSpan:

@@ -99,9 +99,7 @@ class Deepen:
         shown = {card.block_id for card in found.cards[: ask.limit]}
         reached = {block.block_id: block for block in walked.blocks if block.block_id not in shown}
         scored = await self._score(ask, understanding, found, list(reached), watch)
-        blocks = [
-            replace(card, path=reached[card.block_id].path) for card in scored.cards if card.block_id in reached
-        ]
+        blocks = [replace(card, path=reached[card.block_id].path) for card in scored.cards if card.block_id in reached]
         facts = [card for card in walked.triples if not shown.issuperset(card.supports)]
         order = (
             (walked.summaries, blocks, facts, walked.communities)
@@ -131,5 +129,3 @@ def _alternate(groups: Sequence[Sequence[Card]]) -> list[Card]:
     """Take one of each group in turn, so that no kind crowds out the others."""
     rounds = zip_longest(*groups)
     return [card for card in chain.from_iterable(rounds) if card is not None]
-
-

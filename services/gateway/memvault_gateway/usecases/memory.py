@@ -71,9 +71,7 @@ class Memory:
         """All blocks as stored."""
         return self._search.export(user_id, timeout_s=self._limits.export_ms / 1000)
 
-    async def forget(
-        self, user_id: str, *, block_ids: Sequence[str], filters: Filters, whole_user: bool
-    ) -> Forgotten:
+    async def forget(self, user_id: str, *, block_ids: Sequence[str], filters: Filters, whole_user: bool) -> Forgotten:
         """Remove exactly one of: these blocks, all that match, the whole user (R-62).
 
         Raises:

@@ -1,4 +1,4 @@
-"""The order of a recall: classify, fast search, for slow questions the walk and the self-check, screen, pack, format."""
+"""The order of a recall: classify, fast search, for slow questions walk and self-check, then screen, pack, format."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Watch:
         return self._clock.monotonic() - self._began
 
     def left_s(self, most: float | None = None) -> float:
-        """Seconds that a hop may take, never below a millisecond: a call without time left fails at once and says so."""
+        """Seconds that a hop may take, at least a millisecond: a call without time left fails at once and says so."""
         left = max(0.001, self.deadline_s - self.spent_s())
         return left if most is None else min(left, most)
 
