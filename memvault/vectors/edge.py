@@ -89,9 +89,19 @@ class EdgeStore:
         except BaseException:
             self._unlock(spec.name)
             raise
-        for name, kind in spec.fields.items():
-            shard.update(engine.UpdateOperation.create_field_index(name, _FIELD_TYPES[kind]))
+        self._index_fields(shard, spec)
         self._shards[spec.name] = shard
+
+    def _index_fields(self, shard: engine.EdgeShard, spec: CollectionSpec) -> None:
+        """Index the fields that are not indexed yet: each costs the engine 0.15 s, also when it is there."""
+        note = self._root / f"{spec.name}.fields.json"
+        done = json.loads(note.read_text()) if note.exists() else {}
+        for name, kind in spec.fields.items():
+            if done.get(name) != kind:
+                shard.update(engine.UpdateOperation.create_field_index(name, _FIELD_TYPES[kind]))
+        if done != dict(spec.fields):
+            shard.flush()
+            note.write_text(json.dumps(dict(spec.fields)))
 
     def _lock(self, name: str) -> None:
         path = self._root / f"{name}.lock"

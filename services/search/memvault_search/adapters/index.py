@@ -35,9 +35,9 @@ from memvault_search.domain.statistics import Terms
 from memvault_search.domain.views import VIEWS, View
 from memvault_search.ports import LoadedPassage, LoadedUser, PassageVectors, RankedPoints, Ranker
 
-BLOCKS = "blocks"
-PASSAGES = "passages"
-TOKENS = "tokens"
+BLOCKS = "search_blocks"
+PASSAGES = "search_passages"
+TOKENS = "search_tokens"
 _FORGET_KIND = "forgotten"
 
 
@@ -49,8 +49,6 @@ def specs(dimension: int) -> tuple[CollectionSpec, ...]:
             fields={
                 "user_id": FieldKind.KEYWORD,
                 "kind": FieldKind.KEYWORD,
-                "revision": FieldKind.INTEGER,
-                "at": FieldKind.TIME,
             },
         ),
         CollectionSpec(
