@@ -20,6 +20,8 @@ from memvault_cascade.adapters.graph_store import VectorGraphStore
 from memvault_cascade.adapters.leiden_child import InChildAbove
 from memvault_cascade.adapters.leiden_igraph import IgraphLeiden
 from memvault_cascade.adapters.leiden_native import NativeLeiden
+from memvault_cascade.adapters.llm_graph import Chat, LlmFactReader, LlmWriter
+from memvault_cascade.adapters.no_bus import NoBusAnnouncer
 from memvault_cascade.adapters.text_vectors import EmbedServiceVectors
 from memvault_cascade.domain.graph.rules import ExtractionRules, compile_language, compile_predicates
 from memvault_cascade.handlers.events import EventHandlers
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from memvault.bus.port import Bus
     from memvault.rpc.methods import Registration
     from memvault.vectors import VectorStore
-    from memvault_cascade.ports import Clock, FactReader, Partitioner, SummaryWriter
+    from memvault_cascade.ports import Announcer, Clock, Partitioner, SummaryWriter
     from memvault_cascade.settings import LeidenSettings, Settings, WalkSettings
 
 _LOG = logging.getLogger(__name__)
@@ -120,13 +122,12 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     settings: Settings,
     *,
     peers: Peers,
-    bus: Bus,
+    bus: Bus | None,
     vectors: VectorStore,
     walks: Mapping[str, WalkSettings] | None = None,
     profile: str = "tuned",
     clock: Clock | None = None,
-    writer: SummaryWriter | None = None,
-    reader: FactReader | None = None,
+    chat: Chat | None = None,
     zone: tzinfo | None = None,
     alarm: bool = True,
 ) -> App:
@@ -135,13 +136,12 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     Args:
         settings: Section `cascade`.
         peers: The services it asks.
-        bus: Not started yet; the handlers are registered here.
+        bus: Not started yet, the handlers are registered here; None: nothing comes in and nobody is told.
         vectors: The store, not opened yet.
         walks: Numbers of the walk by profile; None: those of `settings` under the name `profile`.
         profile: Which of them counts when a question names none.
         clock: None: the machine's.
-        writer: Writes summaries; None: by extraction.
-        reader: Reads facts with a model; None: only the deterministic extractor.
+        chat: A language model for facts and summaries; None: the deterministic extractor and extractive summaries.
         zone: Whose 04:00 the nightly loop means; None: the machine's.
         alarm: Whether to start the nightly loop.
     """
@@ -150,10 +150,11 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     text = EmbedServiceVectors(
         peers.embed, timeout_s=settings.embed_timeout_s, batch_timeout_s=settings.embed_batch_timeout_s
     )
-    announcer = BusAnnouncer(bus)
+    announcer: Announcer = NoBusAnnouncer() if bus is None else BusAnnouncer(bus)
     cache = CacheLimits(settings.cache.users, settings.cache.fresh_view_s)
     graphs = Graphs(store, ticking, settings.walk.edges, settings.linking, cache)
-    writing = writer or ExtractiveWriter(settings.summaries)
+    writing = _writer(chat, settings)
+    reader = None if chat is None else LlmFactReader(chat, timeout_s=settings.llm_timeout_s)
     garden = Garden(
         GardenParts(
             graphs,
@@ -173,10 +174,17 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     dream = Dream(graphs, garden, announcer, ticking, writing.generator, DreamLimits(**settings.dream.model_dump()))
     numbers = {name: _numbers(walk, settings) for name, walk in (walks or {profile: settings.walk}).items()}
     handlers = CascadeHandlers(Walk(graphs, store, text, ticking, numbers, profile), Read(graphs), ingest)
-    EventHandlers(ingest, dream).subscribe(bus)
+    if bus is not None:
+        EventHandlers(ingest, dream).subscribe(bus)
     registration: Registration = (cascade_pb2_grpc.add_CascadeServiceServicer_to_server, handlers)
     late = _LateStore(store, text, settings.start_timeout_s)
     return App((registration,), garden, dream, graphs, late, zone or _local_zone(), alarm)
+
+
+def _writer(chat: Chat | None, settings: Settings) -> SummaryWriter:
+    if chat is None:
+        return ExtractiveWriter(settings.summaries)
+    return LlmWriter(chat, settings.summaries, timeout_s=settings.llm_timeout_s)
 
 
 def partitioner(settings: LeidenSettings) -> Partitioner:

@@ -34,6 +34,7 @@ __all__ = [
     "Partitioner",
     "SummaryWriter",
     "TextVectors",
+    "Written",
 ]
 
 
@@ -164,15 +165,23 @@ class Announcer(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A summary and what wrote it: `extractive` or `llm`."""
+
+    text: str
+    generator: str
+
+
 class SummaryWriter(Protocol):
     """Writes the summary of a community."""
 
     @property
     def generator(self) -> str:
-        """What writes: `extractive` or `llm`."""
+        """What writes when all goes well: `extractive` or `llm`."""
         ...
 
-    async def write(self, found: Material) -> str:
+    async def write(self, found: Material) -> Written:
         """A summary of what was found; never more than the material says."""
         ...
 

@@ -83,7 +83,8 @@ class Settings(_Frozen):
     embed_timeout_s: float = Field(gt=0)
     embed_batch_timeout_s: float = Field(gt=0)
     start_timeout_s: float = Field(gt=0)
-    store_timeout_s: float = Field(gt=0)
+    store_timeout_s: int = Field(ge=1)
+    llm_timeout_s: float = Field(gt=0)
     walk: WalkSettings
     ingest: IngestSettings
     garden: GardenSettings

@@ -1,5 +1,6 @@
 """Graphs small enough to reason about."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -35,6 +36,14 @@ def numbers(damping=0.85):
     return WalkNumbers(
         WalkLimits(damping=damping), SeedWeights(), PathCosts(), FitNumbers(), EdgeWeights(), SummaryLimits()
     )
+
+
+async def until(condition, timeout_s=10):
+    """Wait until an async condition is true, and return its value."""
+    async with asyncio.timeout(timeout_s):
+        while not (value := await condition()):  # noqa: ASYNC110 - the background work has no event for tests
+            await asyncio.sleep(0.02)
+    return value
 
 
 class House:

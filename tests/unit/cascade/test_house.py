@@ -9,7 +9,7 @@ from memvault.faults import Fault, Reason
 from memvault_cascade.domain.graph.extraction import Fact
 from memvault_cascade.domain.graph.model import entity_id
 from memvault_cascade.usecases.walk import Mode, Question
-from tests.unit.cascade.conftest import NOW, USER, House, a_block
+from tests.unit.cascade.conftest import NOW, USER, House, a_block, until
 
 
 async def tell(house, *blocks):
@@ -51,7 +51,7 @@ async def test_a_walk_reaches_over_facts_what_no_word_of_the_question_names_and_
         ("報銷系統", "使用", "PaddleOCR"),
         ("PaddleOCR", "部署在", "nas-01"),
     ]
-    assert [b.block_id for b in answer.blocks][0] == "b1"
+    assert answer.blocks[0].block_id == "b1"
     assert "b4" not in reached
 
 
@@ -201,9 +201,11 @@ async def test_centrality_is_announced_once_and_again_only_when_it_moved(house):
 async def test_communities_appear_by_themselves_soon_after_a_write(house):
     background = asyncio.create_task(house.garden.run())
     await work_diary(house)
-    async with asyncio.timeout(5):
-        while not (await house.graphs.state(USER)).communities or house.garden.waiting:
-            await asyncio.sleep(0.02)
+
+    async def tended():
+        return (await house.graphs.state(USER)).communities and not house.garden.waiting
+
+    await until(tended)
     background.cancel()
     assert house.failures == []
     state = await house.graphs.state(USER)

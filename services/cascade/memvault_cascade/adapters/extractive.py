@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memvault_cascade.domain.graph.summaries import EXTRACTIVE, Material, SummaryLimits, summarise
+from memvault_cascade.ports import Written
 
 
 class ExtractiveWriter:
@@ -17,6 +18,6 @@ class ExtractiveWriter:
         """Always `extractive`."""
         return EXTRACTIVE
 
-    async def write(self, found: Material) -> str:
+    async def write(self, found: Material) -> Written:
         """See `SummaryWriter.write`."""
-        return summarise(found, self._limits)
+        return Written(summarise(found, self._limits), EXTRACTIVE)

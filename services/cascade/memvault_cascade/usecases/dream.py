@@ -59,7 +59,7 @@ class Dream:
                 continue
             if time.perf_counter() - started > self._limits.work_s:
                 raise Fault(Reason.OVERLOADED, "the nightly run is not done yet: deliver the request again")
-            tended = await self._garden.tend(user)
+            tended = await self._garden.tend(user, renew=True)
             totals.update(
                 users=1,
                 communities=tended.communities,

@@ -129,13 +129,16 @@ class Garden:
         ripe = [min(d.last + limits.quiet_s, d.first + limits.longest_s) for d in self._due.values()]
         return max(0.01, min(ripe) - loop.time()) if ripe else None
 
-    async def tend(self, user_id: str) -> Tended:
-        """Bring one user's communities, summaries and centralities up to the present graph."""
+    async def tend(self, user_id: str, *, renew: bool = False) -> Tended:
+        """Bring one user's communities, summaries and centralities up to the present graph.
+
+        With `renew` also summaries that another writer wrote are written again.
+        """
         async with self._tending:
             view = await self._fresh_view(user_id)
             state = await self._parts.graphs.state(user_id)
             clusters = await asyncio.to_thread(self._cut, view, state)
-            communities, rewritten = await self._written(view.graph, clusters, state.communities)
+            communities, rewritten = await self._written(view.graph, clusters, state.communities, renew=renew)
             vectors = await self._parts.vectors.passages([f"{c.title}. {c.summary}" for c in rewritten])
             ranks = await asyncio.to_thread(centrality, view.matrix, self._parts.walk)
             return await self._store(user_id, view, communities, rewritten, vectors, ranks)
@@ -152,29 +155,21 @@ class Garden:
         return cluster(view.graph, view.matrix, state.communities, parts.partitioner, parts.communities)
 
     async def _written(
-        self, graph: UserGraph, clusters: Sequence[Cluster], former: Sequence[Community]
+        self, graph: UserGraph, clusters: Sequence[Cluster], former: Sequence[Community], *, renew: bool
     ) -> tuple[list[Community], list[Community]]:
         known = {c.id: c for c in former}
         communities, rewritten = [], []
         for found in clusters:
             old = known.get(found.id)
-            if (
-                old is not None
-                and old.fingerprint == found.fingerprint
-                and old.generator == self._parts.writer.generator
-            ):
+            stale = renew and old is not None and old.generator != self._parts.writer.generator
+            if old is not None and old.fingerprint == found.fingerprint and not stale:
                 communities.append(old)
                 continue
             said = material(graph, found.entity_ids, found.block_ids, self._parts.summaries)
-            summary = sanitize_for_injection(await self._parts.writer.write(said)).text
+            written = await self._parts.writer.write(said)
+            summary = sanitize_for_injection(written.text).text
             fresh = Community(
-                found.id,
-                said.title,
-                summary,
-                found.entity_ids,
-                found.block_ids,
-                found.fingerprint,
-                self._parts.writer.generator,
+                found.id, said.title, summary, found.entity_ids, found.block_ids, found.fingerprint, written.generator
             )
             communities.append(fresh)
             rewritten.append(fresh)

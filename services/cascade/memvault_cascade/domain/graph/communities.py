@@ -35,15 +35,18 @@ class Partitioner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CommunityLimits:
-    """A cluster with fewer entities or blocks than this is no community.
+    """What counts as a community.
 
-    Members beyond the caps are left out, the lightest first.
+    A cluster with fewer entities or blocks than the minima is none; members beyond the maxima are left out, the
+    lightest first. A block belongs to each cluster that holds at least `block_share` (0 to 1) of what it names, and to
+    the one that holds most.
     """
 
     min_entities: int = 2
     min_blocks: int = 2
     max_entities: int = 200
     max_blocks: int = 200
+    block_share: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,15 +142,15 @@ def _members(
     for row in np.argsort(-strength, kind="stable"):
         if strength[row] > 0:
             entities_of[int(labels[row])].append(matrix.entity_ids[row])
-    blocks_of = _blocks_by_label(matrix, labels)
+    blocks_of = _blocks_by_label(matrix, labels, limits.block_share)
     for label in sorted(entities_of):
         entities, blocks = tuple(entities_of[label]), tuple(blocks_of[label])
         if len(entities) >= limits.min_entities and len(blocks) >= limits.min_blocks:
             yield entities[: limits.max_entities], blocks[: limits.max_blocks]
 
 
-def _blocks_by_label(matrix: GraphMatrix, labels: NDArray[np.int64]) -> dict[int, list[str]]:
-    """Blocks under the label that most of their entities have, those with the most such entities first."""
+def _blocks_by_label(matrix: GraphMatrix, labels: NDArray[np.int64], least_share: float) -> dict[int, list[str]]:
+    """Blocks under each label that holds its share of their entities, those with the most such entities first."""
     count = len(matrix.entity_ids)
     found: dict[int, list[tuple[float, str]]] = defaultdict(list)
     for place, block in enumerate(matrix.block_ids):
@@ -155,8 +158,8 @@ def _blocks_by_label(matrix: GraphMatrix, labels: NDArray[np.int64]) -> dict[int
         if row.nnz == 0:
             continue
         mass = np.bincount(labels[row.indices], weights=row.data)
-        label = int(mass.argmax())
-        found[label].append((float(mass[label]), block))
+        for label in np.flatnonzero(mass >= min(mass.max(), least_share * mass.sum())):
+            found[int(label)].append((float(mass[label]), block))
     ordered = {label: sorted(blocks, key=lambda item: (-item[0], item[1])) for label, blocks in found.items()}
     return defaultdict(list, {label: [block for _, block in blocks] for label, blocks in ordered.items()})
 
