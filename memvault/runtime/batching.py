@@ -104,11 +104,11 @@ class BatchQueue(Generic[Work, Done]):
             started = time.monotonic()
             try:
                 results = await loop.run_in_executor(self._thread, self._run, [job.work for job in batch])
+                _settle(batch, results)
             except Exception as error:  # noqa: BLE001 - each caller receives it; the queue serves on
                 _settle(batch, [error] * len(batch))
             else:
                 self._learn(batch, time.monotonic() - started)
-                _settle(batch, results)
 
     def _learn(self, batch: Sequence[_Job[Work, Done]], took_s: float) -> None:
         cost = took_s / max(1, sum(job.size for job in batch))

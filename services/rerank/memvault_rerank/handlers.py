@@ -12,13 +12,14 @@ from memvault.rerank.v1 import rerank_pb2_grpc as rpc
 from memvault.rpc.deadline import remaining_s
 from memvault.runtime import telemetry
 from memvault.slow_thinker.v1 import prefetch_pb2
-from memvault_rerank.domain.breaker import Phase
+from memvault_rerank.domain.breaker import Breaker, Phase
 from memvault_rerank.domain.reading import Document, Int8Array, Reading
 from memvault_rerank.settings import RerankSettings
 from memvault_rerank.usecases import Rerank, Reranked
 
 MOST_DOCUMENTS = 200  # the contract's
-CALLS, MODEL_DURATION = "memvault.rerank.calls", "memvault.rerank.model.duration"
+CALLS, CHANGES = "memvault.rerank.calls", "memvault.rerank.breaker.changes"
+MODEL_DURATION = "memvault.rerank.model.duration"
 
 
 class RerankHandlers(rpc.RerankServiceServicer):
@@ -31,6 +32,7 @@ class RerankHandlers(rpc.RerankServiceServicer):
         reading = _reading(request)
         within_s = remaining_s(self._settings.default_deadline_s) - self._settings.answer_margin_s
         with telemetry.span("rerank.model") as span:
+            before = self._rerank.breaker.phase
             reranked = await self._rerank(reading, within_s=within_s)
             span.set(
                 **{
@@ -39,9 +41,10 @@ class RerankHandlers(rpc.RerankServiceServicer):
                     "memvault.rerank.model": self._rerank.model_name,
                     "memvault.rerank.breaker": reranked.breaker.phase.value,
                     "memvault.rerank.failures": reranked.breaker.failures,
+                    "memvault.rerank.retry_at": _retry_at(reranked.breaker),
                 }
             )
-        _count(reranked)
+        _count(reranked, before)
         return pb.RerankResponse(
             status=reranked.status.value,
             scores=[
@@ -66,9 +69,15 @@ class RerankHandlers(rpc.RerankServiceServicer):
         )
 
 
-def _count(reranked: Reranked) -> None:
+def _retry_at(breaker: Breaker) -> str:
+    return "" if breaker.phase is Phase.CLOSED else datetime.fromtimestamp(breaker.retry_at, UTC).isoformat()
+
+
+def _count(reranked: Reranked, before: Phase) -> None:
     labels = {"memvault.rerank.status": reranked.status.value, "memvault.rerank.breaker": reranked.breaker.phase.value}
     telemetry.counter(CALLS, **labels)
+    if reranked.breaker.phase is not before:
+        telemetry.counter(CHANGES, **{"memvault.rerank.breaker": reranked.breaker.phase.value})
     if reranked.model_ms:
         telemetry.record(MODEL_DURATION, reranked.model_ms / 1000)
 

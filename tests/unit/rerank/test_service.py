@@ -8,6 +8,7 @@ from memvault.rerank.v1 import rerank_pb2 as pb
 from memvault.rerank.v1.rerank_pb2_grpc import RerankServiceStub
 from memvault.rpc.client import call
 from memvault.rpc.local import LocalChannel
+from memvault.runtime import telemetry
 from memvault.runtime.settings import load
 from memvault.slow_thinker.v1.prefetch_pb2 import TokenVectors
 from memvault_rerank.adapters.memory import ScriptedModel
@@ -74,6 +75,25 @@ async def test_the_breaker_can_be_looked_at_and_tells_when_the_next_probe_is_due
     after = await call(stub.GetBreaker, pb.GetBreakerRequest(), timeout_s=1.0)
     assert (after.state, after.consecutive_failures, after.opened, after.bypassed) == ("open", 3, 1, 1)
     assert after.HasField("retry_at")
+
+
+@pytest.mark.r("R-21")
+async def test_a_change_of_the_breaker_shows_in_trace_and_metrics() -> None:
+    app = await build(load("rerank", RerankSettings), model=ScriptedModel([RuntimeError("broken")] * 3))
+    before = opened()
+    with telemetry.collect() as spans:
+        for _ in range(3):
+            await call(stub_of(app).Rerank, request(), timeout_s=1.0)
+    last = [span for span in spans if span.name == "rerank.model"][-1]
+    assert last.attributes["memvault.rerank.breaker"] == "open"
+    assert last.attributes["memvault.rerank.failures"] == 3
+    assert last.attributes["memvault.rerank.retry_at"]
+    assert opened() == before + 1
+
+
+def opened() -> float:
+    figures = [figure for figure in telemetry.snapshot() if figure.name == "memvault.rerank.breaker.changes"]
+    return sum(figure.value for figure in figures if figure.attributes.get("memvault.rerank.breaker") == "open")
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,17 @@ async def test_an_error_reaches_the_callers_of_its_batch_and_the_queue_serves_on
     await queue.stop()
 
 
+async def test_a_model_that_answers_for_fewer_works_than_it_got_fails_them_and_the_queue_serves_on() -> None:
+    queue = BatchQueue[str, str](
+        lambda batch: [] if "short" in batch else list(batch), len, batch_size=6, name="worker"
+    )
+    await queue.start(lambda: None)
+    with pytest.raises(ValueError, match="shorter"):
+        await queue.submit(["short"], urgent=True, within_s=5.0)
+    assert await queue.submit(["ok"], urgent=True, within_s=5.0) == ["ok"]
+    await queue.stop()
+
+
 async def test_a_caller_that_gave_up_leaves_no_work_behind() -> None:
     recorder = Recorder(seconds=0.05)
     queue = await started(recorder, batch_size=1)
