@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memvault.text.folding import is_chinese
 from memvault.text.sentences import sentences
@@ -41,18 +42,21 @@ def extractive_summary(text: str, max_chars: int, query: str | None = None) -> s
     stripped = text.strip()
     if len(stripped) <= max_chars:
         return stripped
-    found = [_Sentence(i, s, frozenset(search_tokens(s))) for i, s in enumerate(sentences(stripped))]
-    ranked = _ranked(found, frozenset(search_tokens(query)) if query else frozenset())
+    ranked = _ranked(stripped, query or "")
     chosen = _choose(ranked, max_chars)
     if not chosen:
         return _clipped(ranked[0].text, max_chars)
-    return _joined(chosen, len(found))
+    return _joined(chosen, len(ranked))
 
 
-def _ranked(found: Sequence[_Sentence], wanted: frozenset[str]) -> list[_Sentence]:
+@lru_cache(maxsize=64)
+def _ranked(text: str, query: str) -> tuple[_Sentence, ...]:
+    """Return the sentences, best first; remembered, because packing asks for several lengths of one text."""
+    found = [_Sentence(i, s, frozenset(search_tokens(s))) for i, s in enumerate(sentences(text))]
+    wanted = frozenset(search_tokens(query)) if query else frozenset[str]()
     spread = Counter(token for sentence in found for token in sentence.tokens)
     worth = {s.position: _worth(s, spread, len(found), wanted) for s in found}
-    return sorted(found, key=lambda s: (-worth[s.position], s.position))
+    return tuple(sorted(found, key=lambda s: (-worth[s.position], s.position)))
 
 
 def _worth(sentence: _Sentence, spread: Counter[str], total: int, wanted: frozenset[str]) -> float:
@@ -74,7 +78,7 @@ def _choose(ranked: Sequence[_Sentence], max_chars: int) -> list[_Sentence]:
         if chosen and known >= _REDUNDANT:
             continue
         attempt = sorted([*chosen, sentence], key=lambda s: s.position)
-        if len(_joined(attempt, ranked[-1].position + 1 if len(ranked) == 1 else len(ranked))) <= max_chars:
+        if len(_joined(attempt, len(ranked))) <= max_chars:
             chosen = attempt
             told |= sentence.tokens
     return chosen
