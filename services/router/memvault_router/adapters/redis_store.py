@@ -39,7 +39,7 @@ _LABELS = tuple([("intent", name) for name in INTENTS] + [("facet", name) for na
 
 _ADD_ONCE = """
 if not redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[1]) then return 0 end
-for place = 3, #ARGV, 2 do redis.call('ZINCRBY', KEYS[2], ARGV[place + 1], ARGV[place]) end
+for place = 3, #ARGV - 1, 2 do redis.call('ZINCRBY', KEYS[2], ARGV[place + 1], ARGV[place]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '0')
 redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[2]))
 redis.call('SADD', KEYS[3], ARGV[#ARGV])

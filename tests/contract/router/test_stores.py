@@ -1,0 +1,232 @@
+"""One suite for every store of the router, on memory and on a real Valkey (R-04, R-05, R-06, R-54)."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from redis.asyncio import Redis
+
+from memvault.faults import Fault, Reason
+from memvault.prefetch_key import entry_key, index_key, pack_index_value
+from memvault.slow_thinker.v1 import prefetch_pb2
+from memvault_router.adapters.memory import MemoryArchetypes, MemoryPrepared, MemoryProfiles, MemoryThreshold
+from memvault_router.adapters.redis_store import (
+    RedisArchetypes,
+    RedisGuard,
+    RedisPrepared,
+    RedisProfiles,
+    RedisThreshold,
+)
+from memvault_router.domain.profile import WindowCounts
+from memvault_router.ports import Classified
+
+NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
+STARTS = tuple(NOW - timedelta(days=days) for days in (7, 30, 90))
+
+
+class Stores:
+    """The four stores of one technology, and a way to write what the slow thinker would."""
+
+    def __init__(self, redis: Redis | None) -> None:
+        self.redis = redis
+        if redis is None:
+            self.profiles, self.threshold = MemoryProfiles(), MemoryThreshold()
+            self.archetypes, self.prepared = MemoryArchetypes(), MemoryPrepared()
+        else:
+            guard = RedisGuard(redis, timeout_s=5, rest_s=0.5)
+            self.profiles = RedisProfiles(guard, keep_days=90, seen_s=600)
+            self.threshold, self.archetypes, self.prepared = RedisThreshold(guard), RedisArchetypes(guard), RedisPrepared(guard)
+
+    async def put(self, user, key, entry, value):
+        if self.redis is None:
+            self.prepared.put(user, key, entry, value)
+        else:
+            await self.redis.set(entry_key(user, key), entry)
+            await self.redis.hset(index_key(user), key, value)
+
+
+@pytest.fixture(params=["memory", "valkey"])
+async def stores(request, redis):
+    return Stores(None if request.param == "memory" else redis)
+
+
+def fact(user="ann", intent="factual", facet="progress", days=0.0):
+    return Classified(user, intent, facet, 0.9, NOW - timedelta(days=days), "r")
+
+
+@pytest.mark.r("R-06")
+async def test_a_question_counts_once_however_often_its_event_arrives(stores):
+    assert await stores.profiles.record("e1", fact())
+    assert not await stores.profiles.record("e1", fact())
+    counts = await stores.profiles.counts("ann", STARTS, NOW)
+    assert counts == [WindowCounts({"factual": 1}, {"progress": 1})] * 3
+
+
+@pytest.mark.r("R-06")
+async def test_windows_slide_and_an_event_older_than_ninety_days_counts_no_more(stores):
+    for place, days in enumerate((1, 6.9, 7.1, 29, 31, 89.9, 90.1)):
+        await stores.profiles.record(f"e{place}", fact(days=days))
+    counts = await stores.profiles.counts("ann", STARTS, NOW)
+    assert [each.intents["factual"] for each in counts] == [2, 4, 6]
+    later = NOW + timedelta(days=7)
+    moved = await stores.profiles.counts("ann", tuple(start + timedelta(days=7) for start in STARTS), later)
+    assert [each.intents.get("factual", 0) for each in moved] == [0, 3, 5]
+
+
+@pytest.mark.r("R-06")
+async def test_questions_asked_after_now_do_not_count_yet(stores):
+    await stores.profiles.record("e1", fact(days=-1))
+    assert (await stores.profiles.counts("ann", STARTS, NOW))[2].intents == {}
+
+
+async def test_one_users_profile_is_not_anothers(stores):
+    await stores.profiles.record("e1", fact())
+    await stores.profiles.record("e1", fact(user="bob", intent="conceptual"))
+    assert (await stores.profiles.counts("bob", STARTS, NOW))[0].intents == {"conceptual": 1}
+    assert (await stores.profiles.counts("carol", STARTS, NOW))[0].intents == {}
+
+
+@pytest.mark.r("R-06")
+async def test_an_erased_profile_is_gone_and_others_stay(stores):
+    for user in ("ann", "ann.b", "an*"):
+        await stores.profiles.record("e1", fact(user=user))
+        await stores.profiles.add_interests(user, "i1", {"rust": 2.0}, 10)
+        await stores.profiles.remember_topics(user, "r", ("rust",))
+    assert await stores.profiles.erase("an*")
+    assert not await stores.profiles.erase("an*")
+    assert (await stores.profiles.counts("an*", STARTS, NOW))[2].intents == {}
+    assert await stores.profiles.interests("an*", 1.0, 10) == []
+    assert tuple(await stores.profiles.topics_of("an*", "r")) == ()
+    for user in ("ann", "ann.b"):
+        assert (await stores.profiles.counts(user, STARTS, NOW))[2].intents == {"factual": 1}
+        assert len(await stores.profiles.interests(user, 1.0, 10)) == 1
+
+
+@pytest.mark.r("R-36")
+async def test_expiring_drops_old_questions_of_one_user_or_of_all(stores):
+    for user in ("ann", "bob"):
+        await stores.profiles.record("old", fact(user=user, days=91))
+        await stores.profiles.record("new", fact(user=user, days=1))
+    before = NOW - timedelta(days=90)
+    assert await stores.profiles.expire("ann", before) == 1
+    assert await stores.profiles.expire("", before) == 1
+    assert await stores.profiles.expire("", before) == 0
+    assert (await stores.profiles.counts("bob", (NOW - timedelta(days=200),), NOW))[0].intents == {"factual": 1}
+
+
+@pytest.mark.r("R-06")
+async def test_interests_add_up_once_per_event_and_fade_together(stores):
+    assert await stores.profiles.add_interests("ann", "i1", {"rust": 4.0, "ocr": 1.0}, 10)
+    assert not await stores.profiles.add_interests("ann", "i1", {"rust": 4.0}, 10)
+    assert await stores.profiles.add_interests("ann", "i2", {"ocr": 2.0}, 10)
+    found = await stores.profiles.interests("ann", 2.0, 10)
+    assert [(each.name, each.weight) for each in found] == [("rust", 2.0), ("ocr", 1.5)]
+
+
+@pytest.mark.r("R-06")
+async def test_only_the_largest_interests_are_kept_and_disliked_ones_leave(stores):
+    await stores.profiles.add_interests("ann", "i1", {"a": 1.0, "b": 2.0, "c": 3.0}, 2)
+    assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["c", "b"]
+    await stores.profiles.add_interests("ann", "i2", {"c": -3.0}, 2)
+    assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["b"]
+
+
+@pytest.mark.r("R-04")
+async def test_the_rate_of_overrulings_is_kept_and_moves_by_its_weight(stores):
+    assert await stores.threshold.overruled_rate(0.4) == 0.4
+    assert await stores.threshold.verdict(overruled=True, start=0.4, rate=0.1) == pytest.approx(0.46)
+    assert await stores.threshold.overruled_rate(0.4) == pytest.approx(0.46)
+    assert await stores.threshold.verdict(overruled=False, start=0.4, rate=0.5) == pytest.approx(0.23)
+
+
+@pytest.mark.r("R-04")
+async def test_verdicts_of_replicas_that_come_together_are_all_counted(stores):
+    await asyncio.gather(*(stores.threshold.verdict(overruled=True, start=0.0, rate=0.1) for _ in range(20)))
+    assert await stores.threshold.overruled_rate(0.0) == pytest.approx(1 - 0.9**20)
+
+
+@pytest.mark.r("R-02")
+async def test_archetype_vectors_come_back_as_they_were_and_per_encoder(stores):
+    rows = {"h1": np.array([0.25, -1.0], np.float32), "h2": np.array([1.0, 0.5], np.float32)}
+    await stores.archetypes.keep("e1", rows)
+    found = await stores.archetypes.load("e1", ["h1", "h2", "h3"])
+    assert sorted(found) == ["h1", "h2"]
+    assert np.array_equal(found["h1"], rows["h1"])
+    assert dict(await stores.archetypes.load("e2", ["h1"])) == {}
+
+
+def stored(user="ann", schema=1):
+    entry = prefetch_pb2.PrefetchEntry(schema=schema, user_id=user, query="q", query_hash="h", conditions="c")
+    entry.expires_at.FromDatetime(NOW + timedelta(seconds=300))
+    entry.answer.facet = "progress"
+    entry.answer.cards.add(text="一張卡")
+    return entry.SerializeToString()
+
+
+@pytest.mark.r("R-54")
+async def test_a_prepared_answer_is_found_by_user_and_hash_only(stores):
+    await stores.put("ann", "h", stored(), pack_index_value(NOW.timestamp() + 300, [1.0, 0.0]))
+    found = await stores.prepared.exact("ann", "h")
+    assert (found.facet, found.texts, found.payload) == ("progress", ("一張卡",), stored())
+    assert await stores.prepared.exact("bob", "h") is None
+    assert await stores.prepared.exact("ann", "other") is None
+
+
+@pytest.mark.r("R-54")
+@pytest.mark.parametrize("payload", [b"\xff\xff\xff", stored(user="bob"), stored(schema=2)])
+async def test_an_entry_that_is_unreadable_or_not_ours_is_none(stores, payload):
+    await stores.put("ann", "h", payload, pack_index_value(NOW.timestamp() + 300, [1.0]))
+    assert await stores.prepared.exact("ann", "h") is None
+
+
+@pytest.mark.r("R-54")
+async def test_the_index_holds_live_entries_of_the_user_only(stores):
+    await stores.put("ann", "live", stored(), pack_index_value(NOW.timestamp() + 1, [0.5, 0.25]))
+    await stores.put("ann", "dead", stored(), pack_index_value(NOW.timestamp() - 1, [1.0, 0.0]))
+    found = await stores.prepared.index("ann", NOW)
+    assert list(found) == ["live"]
+    assert found["live"] == pytest.approx([0.5, 0.25])
+    assert dict(await stores.prepared.index("bob", NOW)) == {}
+
+
+@pytest.mark.r("R-44")
+async def test_a_redis_that_is_away_is_a_fault_and_is_left_alone_for_a_while():
+    client = Redis.from_url("redis://127.0.0.1:1/0")
+    guard = RedisGuard(client, timeout_s=0.5, rest_s=60)
+    threshold = RedisThreshold(guard)
+    with pytest.raises(Fault) as first:
+        await threshold.overruled_rate(0.5)
+    with pytest.raises(Fault) as second:
+        await threshold.overruled_rate(0.5)
+    assert first.value.reason == second.value.reason == Reason.STORE_UNAVAILABLE
+    assert "failed a moment ago" in second.value.message
+    await client.aclose()
+
+
+async def test_a_redis_that_hangs_costs_no_more_than_the_time_allowed():
+    async def hang(reader, writer):
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(hang, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    client = Redis.from_url(f"redis://127.0.0.1:{port}/0")
+    started = asyncio.get_running_loop().time()
+    with pytest.raises(Fault):
+        await RedisThreshold(RedisGuard(client, timeout_s=0.1, rest_s=60)).overruled_rate(0.5)
+    assert asyncio.get_running_loop().time() - started < 1.0
+    await client.aclose()
+    server.close()
+
+
+async def test_a_redis_that_came_back_is_used_again(redis):
+    guard = RedisGuard(redis, timeout_s=5, rest_s=0.05)
+
+    async def fail():
+        raise ConnectionError("gone")
+
+    with pytest.raises(Fault):
+        await guard(fail)
+    await asyncio.sleep(0.06)
+    assert await RedisThreshold(guard).overruled_rate(0.5) == 0.5

@@ -1,0 +1,217 @@
+"""The router's edge: requests in, responses out, and what it learns from the bus."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from memvault.bus import subjects
+from memvault.bus.memory import MemoryBus
+from memvault.embed.v1 import embed_pb2, embed_pb2_grpc
+from memvault.events.v1 import events_pb2
+from memvault.faults import Fault, Reason
+from memvault.router.v1 import router_pb2
+from memvault.router.v1.router_pb2_grpc import RouterServiceStub
+from memvault.rpc.client import call
+from memvault.rpc.local import LocalChannel
+from memvault_router.app import Peers, build
+
+DIMENSION = 32
+ZERO = np.zeros(DIMENSION, "<f4").tobytes()
+
+
+class EmbedServicer(embed_pb2_grpc.EmbedServiceServicer):
+    def __init__(self, encoder):
+        self.encoder = encoder
+
+    async def Describe(self, request, context):
+        return embed_pb2.DescribeResponse(encoder_id=self.encoder.id, dimension=DIMENSION, query_mean=ZERO)
+
+    async def Embed(self, request, context):
+        made = await self.encoder.encode(request.texts, request.kind, token_vectors=request.token_vectors)
+        answer = embed_pb2.EmbedResponse(encoder_id=made.encoder_id)
+        for row, block in zip(made.vectors, made.tokens, strict=True):
+            each = answer.embeddings.add(vector=row.astype("<f4").tobytes())
+            if block is not None:
+                each.tokens.values, each.tokens.rows, each.tokens.columns = block.values, block.rows, block.columns
+        return answer
+
+
+class House:
+    """The whole router in this process, over a local channel and a bus in memory."""
+
+    def __init__(self, desk):
+        self.desk = desk
+        self.bus = MemoryBus()
+
+    async def __aenter__(self):
+        servicer = (embed_pb2_grpc.add_EmbedServiceServicer_to_server, EmbedServicer(self.desk.encoder))
+        self.app = await build(
+            {"tuned": self.desk.settings, "reference": self.desk.settings},
+            peers=Peers(embed=LocalChannel([servicer], "search")),
+            bus=self.bus,
+            redis=None,
+            clock=self.desk.clock,
+        )
+        await self.app.start()
+        await self.bus.start(1)
+        self.stub = RouterServiceStub(LocalChannel(self.app.registrations, "router"))
+        return self
+
+    async def __aexit__(self, *exc):
+        await self.app.stop()
+        await self.bus.stop()
+
+    async def classify(self, query, **known):
+        request = router_pb2.ClassifyRequest(user_id="ann", query=query, time_zone="Asia/Taipei", **known)
+        return await call(self.stub.Classify, request, timeout_s=5)
+
+
+@pytest.fixture
+async def house(desk):
+    async with House(desk) as made:
+        yield made
+
+
+async def refused(house, **known):
+    request = router_pb2.ClassifyRequest(**{"user_id": "ann", "query": "q", **known})
+    with pytest.raises(Fault) as caught:
+        await call(house.stub.Classify, request, timeout_s=5)
+    return caught.value.reason
+
+
+@pytest.mark.r("R-09")
+async def test_the_response_holds_every_output_of_the_router(house):
+    answer = await house.classify("上週那個 OCR 做到哪了？", recall_id="r1")
+    assert (answer.intent, answer.facet, answer.funnel) == ("factual", "progress", "fused")
+    assert (answer.thinking_mode, answer.retrieval_mode, answer.scoring_profile) == ("fast", "LOCAL", "factual+progress")
+    assert [each.intent for each in answer.raw_distribution][0] == "factual"
+    assert sum(each.probability for each in answer.distribution) == pytest.approx(1.0)
+    assert answer.runner_up not in ("", "factual")
+    assert list(answer.layers) == ["blocks"]
+    assert answer.time_expression == "上週"
+    assert answer.time_range.start.ToDatetime(tzinfo=UTC) == datetime(2026, 11, 15, 16, tzinfo=UTC)
+    assert not answer.time_explicit
+    assert len(answer.query_vector) == 4 * DIMENSION
+    assert answer.query_tokens.rows == 1
+    assert answer.raw_query_vector == b""
+    assert answer.encoder_id == "hash-1"
+    assert "progress: 做到哪" in list(answer.keyword_matches)
+    assert {each.step for each in answer.skipped} == {"llm", "personalise"}
+    assert {each.hop for each in answer.times} >= {"router.embed", "router.understand"}
+
+
+@pytest.mark.r("R-08")
+async def test_a_follow_up_carries_both_vectors(house):
+    said = [{"speaker": "user", "text": "OCR 的辨識率做到哪了？"}]
+    answer = await house.classify("那後來呢？", recent_utterances=said)
+    assert answer.completed_query == "OCR 的辨識率做到哪了？ 那後來呢？"
+    assert len(answer.raw_query_vector) == 4 * DIMENSION
+
+
+@pytest.mark.r("R-07")
+async def test_an_open_range_has_one_end_only(house):
+    answer = await house.classify("三月以來學了什麼")
+    assert answer.time_range.HasField("start")
+    assert not answer.time_range.HasField("end")
+    assert answer.time_explicit
+
+
+@pytest.mark.r("R-06")
+async def test_a_question_reaches_the_profile_over_the_bus(house):
+    await house.classify("上週那個 OCR 做到哪了？", recall_id="r1")
+    await house.app.classify.settle()
+    await house.bus.settled()
+    profile = await call(house.stub.ReadProfile, router_pb2.ReadProfileRequest(user_id="ann"), timeout_s=5)
+    assert profile.sample_count == 1
+    assert [(each.name, each.weight) for each in profile.intents] == [("factual", 1.0)]
+    assert [(each.name, each.weight) for each in profile.facets] == [("progress", 1.0)]
+    dropped = await call(house.stub.DropProfile, router_pb2.DropProfileRequest(user_id="ann"), timeout_s=5)
+    assert dropped.dropped
+    assert (await call(house.stub.ReadProfile, router_pb2.ReadProfileRequest(user_id="ann"), timeout_s=5)).sample_count == 0
+
+
+@pytest.mark.r("R-06")
+async def test_interests_grow_by_what_is_looked_at_and_by_feedback(house):
+    async def interests():
+        await house.bus.settled()
+        found = await call(house.stub.ReadProfile, router_pb2.ReadProfileRequest(user_id="ann"), timeout_s=5)
+        return {each.name: pytest.approx(each.weight, rel=1e-3) for each in found.interests}
+
+    shown = events_pb2.BlockAccessed(user_id="ann", block_ids=["b"], recall_id="r1", kind="delivered", topics=["Rust", " "])
+    shown.accessed_at.FromDatetime(house.desk.clock.now())
+    await house.bus.publish(subjects.BLOCK_ACCESSED, shown, time=house.desk.clock.now())
+    assert await interests() == {"Rust": 1.0}
+    shown.kind = "expanded"
+    await house.bus.publish(subjects.BLOCK_ACCESSED, shown, time=house.desk.clock.now())
+    assert await interests() == {"Rust": 4.0}
+    liked = events_pb2.FeedbackRecorded(user_id="ann", block_id="b", verdict="up", recall_id="r1")
+    await house.bus.publish(subjects.FEEDBACK_RECORDED, liked, time=house.desk.clock.now())
+    assert await interests() == {"Rust": 6.0}
+    liked.verdict = "rejected"
+    await house.bus.publish(subjects.FEEDBACK_RECORDED, liked, time=house.desk.clock.now())
+    assert await interests() == {"Rust": 4.0}
+
+
+@pytest.mark.r("R-62")
+async def test_forgetting_a_whole_user_erases_the_profile_and_forgetting_a_block_does_not(house):
+    await house.classify("多少錢？", recall_id="r1")
+    await house.app.classify.settle()
+    await house.bus.publish(subjects.BLOCK_FORGOTTEN, events_pb2.BlockForgotten(user_id="ann", block_ids=["b"]))
+    await house.bus.settled()
+    assert (await house.app.profile.read("ann", house.desk.clock.now())).frequencies.sample_count == 1
+    await house.bus.publish(subjects.BLOCK_FORGOTTEN, events_pb2.BlockForgotten(user_id="ann", whole_user=True))
+    await house.bus.settled()
+    assert (await house.app.profile.read("ann", house.desk.clock.now())).frequencies.sample_count == 0
+
+
+@pytest.mark.r("R-36")
+async def test_the_nightly_loop_expires_old_questions_and_reports(house):
+    old = events_pb2.IntentClassified(user_id="ann", intent="factual", facet="none", recall_id="old")
+    old.asked_at.FromDatetime(house.desk.clock.now() - timedelta(days=89))
+    await house.bus.publish(subjects.INTENT_CLASSIFIED, old)
+    await house.bus.settled()
+    dream = events_pb2.DreamRequested(run_id="d1")
+    dream.now.FromDatetime(house.desk.clock.now() + timedelta(days=5))
+    await house.bus.publish(subjects.DREAM_REQUESTED, dream)
+    await house.bus.settled()
+    (finished,) = await house.bus.history(subjects.DREAM_FINISHED, events_pb2.DreamFinished, 10)
+    assert (finished.message.owner, finished.message.run_id) == ("router", "d1")
+    assert dict(finished.message.changes) == {"questions_expired": 1}
+
+
+@pytest.mark.r("R-06")
+async def test_labels_of_another_version_and_old_events_teach_nothing(house):
+    for intent, days in (("gossip", 0), ("factual", 91)):
+        event = events_pb2.IntentClassified(user_id="ann", intent=intent, facet="none", recall_id=intent)
+        event.asked_at.FromDatetime(house.desk.clock.now() - timedelta(days=days))
+        await house.bus.publish(subjects.INTENT_CLASSIFIED, event)
+    await house.bus.settled()
+    assert (await house.app.profile.read("ann", house.desk.clock.now())).frequencies.sample_count == 0
+
+
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        ({"user_id": ""}, Reason.USER_REQUIRED),
+        ({"user_id": "a b"}, Reason.USER_INVALID),
+        ({"user_id": "x" * 129}, Reason.USER_INVALID),
+        ({"query": "  "}, Reason.QUERY_REQUIRED),
+        ({"time_zone": "Mars/Olympus"}, Reason.FIELD_INVALID),
+        ({"time_zone": "../../etc/passwd"}, Reason.FIELD_INVALID),
+        ({"origin": "nobody"}, Reason.FIELD_INVALID),
+        ({"intent": "gossip"}, Reason.FIELD_INVALID),
+        ({"facet": "gossip"}, Reason.FIELD_INVALID),
+        ({"thinking_mode": "medium"}, Reason.FIELD_INVALID),
+        ({"profile": "fast"}, Reason.FIELD_INVALID),
+    ],
+)
+async def test_bad_input_is_refused_with_a_reason_of_the_contract(house, known, reason):
+    assert await refused(house, **known) == reason
+
+
+@pytest.mark.parametrize("query", ["?", "\u0000", "😀" * 50, "a" * 8192, "的" * 8192, "\u200b\u200b x", "١٢٣", "(((((" * 500])
+async def test_odd_questions_are_classified_all_the_same(house, query):
+    answer = await asyncio.wait_for(house.classify(query), 5)
+    assert answer.intent
