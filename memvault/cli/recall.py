@@ -1,0 +1,90 @@
+"""`memvault recall`: one question, answered as cards for people or as the gateway's JSON."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from memvault.cli import output, where
+from memvault.cli.client import Gateway
+from memvault.cli.options import Json, Timeout, Url, User
+
+
+def recall(
+    query: Annotated[str, typer.Argument(help="The question.")],
+    conversation: Annotated[str | None, typer.Option(help="The conversation it is asked in.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Cards at most, 1 to 100.")] = None,
+    budget: Annotated[int | None, typer.Option(help="Tokens the answer may cost.")] = None,
+    service: Annotated[list[str] | None, typer.Option(help="Only this application; may be repeated.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only with this label; may be repeated.")] = None,
+    source_kind: Annotated[list[str] | None, typer.Option(help="Only this kind of source; may be repeated.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only from this time on, such as 2026-03-01T00:00:00Z.")] = None,
+    until: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
+    as_of: Annotated[str | None, typer.Option(help="As things stood at this time.")] = None,
+    time_zone: Annotated[str | None, typer.Option(help="Your time zone, such as Asia/Taipei.")] = None,
+    profile: Annotated[str | None, typer.Option(help="reference or tuned numbers.")] = None,
+    deadline_ms: Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show ranks, multipliers, what was skipped and why.")
+    ] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the spans of this recall as a tree.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print the plain text that an agent would get.")] = False,
+    user: User = None,
+    url: Url = None,
+    timeout: Timeout = 15.0,
+    json: Json = False,
+) -> None:
+    """Ask your memories a question."""
+    context: dict[str, Any] = {
+        "user_id": where.user_id(user),
+        "caller": "cli",
+        "format": "text" if text else "json",
+        # For people the reasons belong to a card; a program says whether it wants them.
+        "explain": explain or not (json or text),
+        "trace": trace,
+    }
+    optional = {
+        "conversation_id": conversation,
+        "limit": limit,
+        "token_budget": budget,
+        "as_of": as_of,
+        "time_zone": time_zone,
+        "deadline_ms": deadline_ms,
+        "filters": _filters(service, tag, source_kind, since, until),
+        "evaluation": {"profile": profile} if profile else None,
+    }
+    context |= {name: value for name, value in optional.items() if value is not None}
+    response = Gateway(url, timeout).post("/v1/recall", {"query": query, "context": context})
+    if json:
+        output.print_json(response)
+    elif text:
+        typer.echo(response.get("text", ""))
+    else:
+        _show(response, explain=explain, trace=trace)
+
+
+def _show(response: dict[str, Any], *, explain: bool, trace: bool) -> None:
+    # imported here: --json and --text paint nothing
+    from memvault.cli import cards  # noqa: PLC0415
+    from memvault.cli import explain as reasons  # noqa: PLC0415
+
+    console = output.console()
+    console.print(cards.answer(response, cards.utc_now()))
+    if explain:
+        console.print(reasons.explained(response))
+    if trace:
+        console.print(reasons.traced(response))
+
+
+def _filters(
+    services: list[str] | None,
+    tags: list[str] | None,
+    kinds: list[str] | None,
+    since: str | None,
+    until: str | None,
+) -> dict[str, Any] | None:
+    span = {name: value for name, value in (("start", since), ("end", until)) if value}
+    given = {"services": services, "tags": tags, "source_kinds": kinds, "time_range": span}
+    chosen = {name: value for name, value in given.items() if value}
+    return chosen or None
