@@ -31,6 +31,7 @@ class CachedEmbedder:
         self._inner, self._max_bytes = inner, max_bytes
         self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
         self._bytes = 0
+        self.hits = 0
 
     @property
     def id(self) -> str:
@@ -58,7 +59,9 @@ class CachedEmbedder:
         found = {key: entry for key in keys if (entry := self._recall(key, token_vectors=token_vectors))}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
-            made = await self._inner.embed(list(missing.values()), kind, token_vectors=token_vectors)
+            # a query's token vectors are small and nearly always wanted a moment later, by the reranker
+            wanted = token_vectors or kind == "query"
+            made = await self._inner.embed(list(missing.values()), kind, token_vectors=wanted)
             for key, vector, tokens in zip(missing, made.vectors, made.tokens, strict=True):
                 found[key] = _Entry(vector.copy(), tokens)
                 self._remember(key, found[key])
@@ -74,6 +77,7 @@ class CachedEmbedder:
         if entry is None or (token_vectors and entry.tokens is None):
             return None
         self._entries.move_to_end(key)
+        self.hits += 1
         return entry
 
     def _remember(self, key: bytes, entry: _Entry) -> None:

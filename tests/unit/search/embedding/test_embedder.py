@@ -168,6 +168,18 @@ async def test_remembered_texts_are_not_embedded_again_and_kinds_are_kept_apart(
     assert inner.seen[-1] == "a"
 
 
+async def test_a_query_embedded_for_its_vector_has_its_token_vectors_ready_for_the_reranker(
+    embedder: E5Embedder,
+) -> None:
+    cache = CachedEmbedder(embedder, max_bytes=1_000_000)
+    first = await cache.embed(["where is the key"], "query")
+    assert first.tokens == (None,)
+    with_tokens = await asyncio.wait_for(cache.embed(["where is the key"], "query", token_vectors=True), 5.0)
+    assert np.array_equal(with_tokens.vectors, first.vectors)
+    assert len(with_tokens.tokens[0]) == 4
+    assert cache.hits == 1
+
+
 async def test_the_text_used_longest_ago_is_forgotten_first() -> None:
     inner = CountingEmbedder()
     cache = CachedEmbedder(inner, max_bytes=700)  # room for two
