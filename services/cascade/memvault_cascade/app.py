@@ -220,6 +220,8 @@ def _numbers(walk: WalkSettings, settings: Settings) -> WalkNumbers:
         walk.least_synonym,
         walk.seed_blocks,
         walk.limit,
+        walk.least_triple,
+        walk.least_block,
     )
 
 

@@ -33,6 +33,8 @@ class WalkSettings(_Frozen):
     least_synonym: float = Field(ge=0, le=1)
     seed_blocks: int = Field(ge=0)
     limit: int = Field(ge=1, le=200)
+    least_triple: float = Field(ge=0, le=1)
+    least_block: float = Field(ge=0, le=1)
 
 
 class IngestSettings(_Frozen):

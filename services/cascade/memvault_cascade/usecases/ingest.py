@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memvault.screening import sanitize_for_injection
 from memvault_cascade.domain.graph import ingest as rules
 from memvault_cascade.domain.graph.extraction import Fact, extract
 from memvault_cascade.domain.graph.linking import may_be_synonyms
@@ -166,6 +167,8 @@ class Ingest:
 
     async def _read(self, block: IncomingBlock) -> rules.Reading:
         whole = f"{block.title}\n{block.text}" if block.title else block.text
+        # An injected instruction is no statement of the user's: what is screened away states and names nothing.
+        whole = sanitize_for_injection(whole).text
         found = extract(whole, block.speaker, self._parts.rules)
         facts = block.facts or found.facts
         if not block.facts and self._parts.reader is not None:

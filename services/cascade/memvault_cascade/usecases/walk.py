@@ -57,8 +57,9 @@ class Mode(StrEnum):
 class WalkNumbers:
     """Numbers of one profile.
 
-    `facts` near the query by vector become seeds, those below `least_fact` (calibrated, 0 to 1) do not; likewise
-    `synonyms`, entities by vector, with `least_synonym`. `limit` is the default count of each kind returned.
+    Facts and blocks lighter than `least_triple` and `least_block` (0 to 1) are not returned. `facts` near the query by
+    vector become seeds, those below `least_fact` (calibrated, 0 to 1) do not; likewise `synonyms`, entities by vector,
+    with `least_synonym`. `limit` is the default count of each kind returned.
     """
 
     walk: WalkLimits
@@ -73,6 +74,8 @@ class WalkNumbers:
     least_synonym: float = 0.45
     seed_blocks: int = 15
     limit: int = 20
+    least_triple: float = 0.01
+    least_block: float = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +246,19 @@ def _walk(
         return _Walked((), (), links, planted)
     limit = question.limit or numbers.limit
     paths = Paths(view.graph, view.matrix, view.facts, planted, numbers.paths, moment)
-    similarity = dict(found.get(Kind.TRIPLE.value, ()))
+    # Below the floor a similarity says nothing, and would lift any fact of an unrelated question.
+    similarity = {fact: alike for fact, alike in found.get(Kind.TRIPLE.value, ()) if alike >= numbers.least_fact}
     triples = near_triples(view.graph, view.matrix, rank, similarity, moment, limit)
     blocks = near_blocks(view.matrix, rank, limit, seeds.blocks.keys())
     return _Walked(
-        tuple(NearTriple(triple, weight, paths.to_triple(triple)) for triple, weight in triples),
-        tuple(NearBlock(block, weight, paths.to_block(block)) for block, weight in blocks),
+        tuple(
+            NearTriple(triple, weight, paths.to_triple(triple))
+            for triple, weight in triples
+            if weight >= numbers.least_triple
+        ),
+        tuple(
+            NearBlock(block, weight, paths.to_block(block)) for block, weight in blocks if weight >= numbers.least_block
+        ),
         links,
         planted,
     )

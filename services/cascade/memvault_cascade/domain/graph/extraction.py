@@ -23,6 +23,7 @@ _NOUNISH = ("n", "eng", "x", "m", "q", "j", "l", "i", "b", "s", "f", "t", "vn", 
 _NOUN = ("n", "eng", "x", "j", "l", "i", "vn", "s", "f")
 _LONGEST = {ObjectKind.THING: 24, ObjectKind.NAME: 16, ObjectKind.NOUN: 12, ObjectKind.VALUE: 28, ObjectKind.PHRASE: 28}
 _LONGEST_ENGLISH = 60
+_SHORT = 4
 _VALUE_START = re.compile(r"[A-Z0-9]")
 _NON_SPEAKERS = frozenset({"assistant", "system", "agent", "bot", "ai", "tool"})
 
@@ -129,6 +130,9 @@ def _chinese_fact(clause: str, match: re.Match[str], pattern: Pattern, language:
     subject = SELF_NAME if pattern.attribute and is_self(raw) else _trimmed(_without(language.determiner, raw))
     target = _trimmed(_without(language.determiner, _without(language.tail, written["o"].strip())))
     predicate = _trimmed(written["p"]) if pattern.attribute else pattern.predicate
+    if pattern.attribute and len(subject) > _SHORT and tag(subject)[0].tag.startswith("v"):
+        # 「回覆某公司的邀請」 is something to do, not a thing with a quality.
+        return None
     if not (_is_chinese_subject(subject) and _is_chinese_object(target, pattern.holds)):
         return None
     return Fact(subject, predicate, target)

@@ -141,4 +141,4 @@ def _kind_of(tagged: Tagged, words: Language) -> EntityKind | None:
         return EntityKind.NAME if is_person else None
     if tagged.tag in _PLACE_OR_ORGANISATION and len(word) >= _SHORTEST_NAME:
         return EntityKind.NAME
-    return EntityKind.TERM if tagged.tag in {"n", "vn", "l"} and len(word) >= _SHORTEST_TERM else None
+    return EntityKind.TERM if tagged.tag in {"n", "vn"} and len(word) >= _SHORTEST_TERM else None
