@@ -72,6 +72,7 @@ class UseCases:
     signals: Signals
     dreaming: Dreaming
     reading: Reading
+    preparing: Preparing
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,7 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     signals = Signals(vaults, saving, event_ids_kept=settings.writing.event_ids_kept)
     dreaming = Dreaming(vaults, index, encoder, saving, announcer, ticking, settings)
     reading = Reading(vaults, index)
+    preparing = Preparing(vaults, newer_at_most=settings.finding.candidates)
     reranking = reranker or RerankClient(peers.rerank, encoder_id=embedder.id)
     searching = Searching(
         vaults,
@@ -162,7 +164,7 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     EventHandlers(writing, forgetting, signals, dreaming).subscribe(bus)
     handlers = SearchHandlers(
         searching,
-        Preparing(vaults, newer_at_most=settings.finding.candidates),
+        preparing,
         forgetting,
         reading,
         ticking,
@@ -177,5 +179,5 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
         (add_SearchServiceServicer_to_server, handlers),
         (add_EmbedServiceServicer_to_server, EmbedHandlers(cached)),
     )
-    usecases = UseCases(searching, writing, forgetting, signals, dreaming, reading)
+    usecases = UseCases(searching, writing, forgetting, signals, dreaming, reading, preparing)
     return App(registrations, usecases, vaults, index, embedder, store, settings.index.warm_users)

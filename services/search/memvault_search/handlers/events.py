@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC
 
-from google.protobuf.message import Message
-
 from memvault.bus import subjects
 from memvault.bus.envelope import Event, Reject
 from memvault.bus.port import Bus
 from memvault.events.v1 import events_pb2 as pb
 from memvault.faults import Fault, Reason
+from memvault_search.domain.block import QUARANTINE_TAGS
 from memvault_search.domain.intake import ON_UNSAFE, OnUnsafe, checked_user
 from memvault_search.domain.moment import Moment
 from memvault_search.handlers.convert import block_from, instant
@@ -128,15 +127,13 @@ def _give_up_if_for_good(fault: Fault) -> None:
 
 
 def _annotation(message: pb.BlockAnnotation) -> Annotation:
-    def given(field: str) -> bool:
-        return Message.HasField(message, field)
-
+    given = {field.name for field, _ in message.ListFields()}
     return Annotation(
         block_id=message.block_id,
-        centrality=min(1.0, max(0.0, message.centrality)) if given("centrality") else None,
-        quarantine_set=frozenset(message.quarantine_set),
+        centrality=min(1.0, max(0.0, message.centrality)) if "centrality" in given else None,
+        quarantine_set=frozenset(message.quarantine_set) & QUARANTINE_TAGS,
         quarantine_unset=frozenset(message.quarantine_unset),
-        superseded_by=message.superseded_by if given("superseded_by") else None,
-        summary=message.summary if given("summary") else None,
-        screened_version=message.screened_version if given("screened_version") else None,
+        superseded_by=message.superseded_by if "superseded_by" in given else None,
+        summary=message.summary if "summary" in given else None,
+        screened_version=message.screened_version if "screened_version" in given else None,
     )

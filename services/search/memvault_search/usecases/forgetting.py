@@ -79,9 +79,16 @@ class Forgetting:
                 return await self._forget_user(vault, moment)
             named = (vault.get(block_id) for block_id in dict.fromkeys(block_ids))
             gone = [one for one in named if one is not None and not moment.is_before(one.written)]
-            self._vaults.mark_forgotten(user_id, list(block_ids), moment)
-            await self._remove(vault, gone, block_ids, moment)
+            if gone or not await self._known(vault, block_ids, moment):
+                self._vaults.mark_forgotten(user_id, block_ids, moment)
+                await self._remove(vault, gone, block_ids, moment)
             return Forgotten(tuple(one.block.id for one in gone), vault.write_version)
+
+    async def _known(self, vault: Vault, block_ids: Sequence[str], moment: Moment) -> bool:
+        """Whether this fact was applied before, as search's own facts are when they come back over the bus."""
+        whole = None if len(vault) else await self._index.user_forgotten(vault.user_id)
+        marks = [whole or self._vaults.forgotten(vault.user_id, block_id) for block_id in block_ids]
+        return all(mark is not None and mark.sequence >= moment.sequence for mark in marks)
 
     async def _forget_user(self, vault: Vault, moment: Moment) -> Forgotten:
         earlier = await self._index.user_forgotten(vault.user_id)

@@ -76,6 +76,7 @@ def test_special_pieces_written_in_a_text_are_only_text(tokenizer) -> None:
     assert not {0, 1, 2, 250001} & set(tokenizer.encode("<s> </s> <pad> <mask>", "query").ids[1:-1])
 
 
+@pytest.mark.slow
 def test_several_processes_may_unpack_at_once(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from memvault_search.adapters.e5_unpack import unpack;"

@@ -1,0 +1,296 @@
+"""Searching: rankers, explanation, gate, rerank, time, filters, validity, and late scores on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from memvault.faults import Fault, Reason
+from memvault_search.domain.block import Source, Triple
+from memvault_search.domain.scoring.candidates import TimeRange
+from memvault_search.ports import Reranked
+from memvault_search.usecases.asking import Conditions, Found, Question, Reference
+from tests.unit.search.conftest import NOW, House, note, turn
+
+Ids = Callable[[Found], list[str]]
+NO_CLAMP = {"profile": "reference"}
+
+
+async def late(house: House, text: str, names: list[str], reference: Reference | None) -> Found:
+    conditions = Conditions(now=house.clock.now(), explain=True)
+    return await house.app.usecases.searching.score(Question("ann", text), conditions, names, reference, limit=100)
+
+
+@pytest.mark.r("R-11a")
+async def test_of_200_notes_that_differ_in_one_code_the_one_asked_for_is_first(house: House, ids: Ids) -> None:
+    text = "The invoice of ticket PRJ-{} was approved by the finance team after the review."
+    await house.write(*(note(f"n{code}", text.format(code)) for code in range(1000, 1200)))
+    for profile in ("reference", "tuned"):
+        for code in (1000, 1117, 1199):
+            assert ids(await house.ask(f"what about PRJ-{code}?", profile=profile))[0] == f"n{code}"
+
+
+@pytest.mark.r("R-10", "R-13")
+async def test_an_explanation_tells_every_rank_and_its_factors_multiply_to_the_score(house: House) -> None:
+    await house.write(*(turn(n, f"we talked about gardens and number{n}") for n in range(5)))
+    for profile in ("reference", "tuned"):
+        found = await house.ask("gardens number3", profile=profile, off=frozenset({"rerank"}))
+        assert found.hits[0].stored.block.id == "turn-3"
+        for hit in found.hits:
+            assert hit.why is not None
+            assert {place.ranker for place in hit.why.places} >= {"dense_self", "sparse_self", "dense_context"}
+            product = hit.why.base * float(np.prod([stage.factor for stage in hit.why.stages]))
+            assert hit.why.scoring == pytest.approx(product)
+            votes = sum(place.contribution for place in hit.why.places)
+            assert hit.why.fused == pytest.approx(votes)
+            assert len([stage for stage in hit.why.stages if stage.stage != "Clamp"]) == 11
+
+
+@pytest.mark.r("R-11b")
+async def test_a_turn_is_found_by_what_was_said_before_it(house: House, ids: Ids) -> None:
+    await house.write(
+        turn(0, "how was the concert in Vienna?"),
+        turn(1, "wonderful, we stayed until midnight"),
+        turn(2, "glad to hear that"),
+        note("other", "a walk by the river"),
+    )
+    found = await house.ask("concert Vienna", off=frozenset({"view:self"}))
+    assert "turn-1" in ids(found)
+    assert "turn-2" not in ids(await house.ask("concert Vienna", off=frozenset({"view:self", "ranker:dense_context"})))
+
+
+@pytest.mark.r("R-11b")
+async def test_a_new_turn_refreshes_the_context_of_the_turn_before_it(house: House, ids: Ids) -> None:
+    words_only = frozenset({"view:self", "ranker:dense_context"})
+    await house.write(turn(0, "what shall we cook?"))
+    assert ids(await house.ask("lasagne", off=words_only)) == []
+    await house.write(turn(1, "lasagne would be nice"))
+    assert ids(await house.ask("lasagne", off=words_only)) == ["turn-0", "turn-1"] or set(
+        ids(await house.ask("lasagne", off=words_only))
+    ) == {"turn-0", "turn-1"}
+
+
+@pytest.mark.r("R-11b")
+async def test_a_single_note_has_no_context_view(house: House) -> None:
+    await house.write(note("a", "alone in the world"))
+    found = await house.ask("alone")
+    assert found.hits[0].why is not None
+    assert {place.ranker for place in found.hits[0].why.places} == {"dense_self", "sparse_self"}
+
+
+@pytest.mark.r("R-12")
+async def test_a_long_block_is_ranked_and_highlighted_by_its_best_passage(house: House) -> None:
+    filler = "The committee discussed the budget and the schedule of the coming year. " * 40
+    await house.write(note("long", f"{filler} The password hint is marmalade. {filler}"))
+    found = await house.ask("marmalade hint")
+    assert [hit.stored.block.id for hit in found.hits] == ["long"]
+    assert "marmalade" in found.hits[0].highlight
+    assert len(found.hits[0].highlight) < 1200
+
+
+@pytest.mark.r("R-10")
+async def test_views_and_rankers_can_be_switched_off(house: House) -> None:
+    await house.write(*(turn(n, f"sentence {n}") for n in range(3)))
+    off = frozenset({"view:context", "ranker:sparse_self"})
+    found = await house.ask("sentence", off=off)
+    assert found.hits[0].why is not None
+    assert [place.ranker for place in found.hits[0].why.places] == ["dense_self"]
+
+
+async def test_another_users_blocks_never_appear(house: House, ids: Ids) -> None:
+    await house.write(note("mine", "secret plan"), note("theirs", "secret plan", user_id="bob"))
+    assert ids(await house.ask("secret plan")) == ["mine"]
+    assert ids(await house.ask("secret plan", user="bob")) == ["theirs"]
+    assert ids(await house.ask("secret plan", user="nobody")) == []
+    assert ids(await late(house, "secret plan", ["theirs"], None)) == []
+
+
+async def test_filters_act_before_the_best_are_taken(house: House, ids: Ids) -> None:
+    await house.write(
+        note("chat", "tea", service="chat", tags=("hot",), conversation_id="c1"),
+        note("mail", "tea", service="mail", source=Source("web"), event_time=NOW - timedelta(days=5)),
+    )
+    selection = Conditions(now=NOW).selection
+    for change, wanted in (
+        ({"services": ("mail",)}, ["mail"]),
+        ({"tags": ("hot",)}, ["chat"]),
+        ({"source_kinds": ("web", "agent")}, ["mail"]),
+        ({"conversation_ids": ("c1",)}, ["chat"]),
+        ({"event_start": NOW - timedelta(days=6)}, ["mail"]),
+        ({"event_end": NOW - timedelta(days=5)}, []),
+        ({"services": ("mail",), "tags": ("hot",)}, []),
+    ):
+        assert ids(await house.ask("tea", selection=replace(selection, **change))) == wanted
+
+
+@pytest.mark.r("R-07")
+async def test_an_explicit_time_filters_and_a_vague_one_does_not(house: House, ids: Ids) -> None:
+    await house.write(
+        note("old", "planted a tree", event_time=NOW - timedelta(days=40)),
+        note("new", "planted a tree", event_time=NOW - timedelta(days=2)),
+    )
+    week = TimeRange((NOW - timedelta(days=7)).timestamp(), NOW.timestamp())
+    explicit = await house.ask("tree", time_range=week, time_explicit=True)
+    assert (ids(explicit), explicit.time_filtered) == (["new"], True)
+    vague = await house.ask("tree", time_range=week)
+    assert (set(ids(vague)), vague.time_filtered) == ({"old", "new"}, False)
+
+
+@pytest.mark.r("R-15")
+async def test_two_candidates_are_not_reranked_and_many_different_ones_are(house: House) -> None:
+    await house.write(note("a", "apple pie"), note("b", "apple tree in the garden"))
+    assert [(one.part, one.reason) for one in (await house.ask("apple")).skipped] == [("rerank", "too_few")]
+    await house.write(*(note(f"n{n}", f"apple word{n} " * (n + 1)) for n in range(8)))
+    found = await house.ask("apple word3 word4 word5")
+    assert found.reranked == len(house.reranker.asked[-1]) > 2
+    assert found.skipped == ()
+
+
+@pytest.mark.r("R-16")
+@pytest.mark.parametrize("status", ["NO_MODEL", "BREAKER_OPEN", "TIMEOUT", "UNREACHABLE", "FAILED"])
+async def test_without_a_rerank_the_scoring_order_stands_and_says_why(house: House, status: str, ids: Ids) -> None:
+    await house.write(*(note(f"n{n}", f"apple word{n} " * (n + 1)) for n in range(8)))
+    plain = await house.ask("apple word3 word4", off=frozenset({"rerank"}))
+    house.reranker.status = Reranked(status)  # type: ignore[arg-type]
+    found = await house.ask("apple word3 word4")
+    assert [(one.part, one.reason) for one in found.degraded] == [("rerank", status)]
+    assert ids(found) == ids(plain)
+    assert [hit.score for hit in found.hits] == [hit.score for hit in plain.hits]
+
+
+@pytest.mark.r("R-16")
+async def test_a_rerank_is_blended_and_the_rest_stays_below(house: House, ids: Ids) -> None:
+    await house.write(*(note(f"n{n:02}", f"apple word{n} " * (n + 1)) for n in range(30)))
+    house.reranker.rule = lambda _, candidate: -float(candidate.signals["scoring"])
+    found = await house.ask("apple word3 word4 word9", off=frozenset({"gate"}), limit=30)
+    plain = await house.ask("apple word3 word4 word9", off=frozenset({"rerank"}), limit=30)
+    assert found.reranked == 15
+    assert set(ids(found)[:15]) == set(ids(plain)[:15])
+    assert ids(found)[:15] != ids(plain)[:15]
+    assert ids(found)[15:] == ids(plain)[15:]
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0.0 <= score <= 1.0 for score in scores)
+
+
+@pytest.mark.r("R-14")
+@pytest.mark.parametrize("off", [frozenset({"rerank"}), frozenset({"gate"})])
+@pytest.mark.parametrize("profile", ["reference", "tuned"])
+async def test_a_block_scored_late_gets_the_score_it_already_had(
+    house: House, off: frozenset[str], profile: str
+) -> None:
+    await house.write(*(note(f"n{n:02}", f"apple word{n} " * (n + 1)) for n in range(20)))
+    first = await house.ask("apple word3 word4 word9", off=off, limit=100, profile=profile)
+    known = {hit.stored.block.id: hit.score for hit in first.hits}
+    conditions = Conditions(now=house.clock.now(), off=off, profile=profile)
+    question = Question("ann", "apple word3 word4 word9")
+    again = await house.app.usecases.searching.score(question, conditions, list(known), first.reference, limit=100)
+    assert {hit.stored.block.id: hit.score for hit in again.hits} == known
+    forgetful = replace(first.reference, scored={})
+    if off == frozenset({"rerank"}):  # without memory of it, the frame alone leads to the same scores
+        anew = await house.app.usecases.searching.score(question, conditions, list(known), forgetful, limit=100)
+        assert {hit.stored.block.id: hit.score for hit in anew.hits} == {
+            name: pytest.approx(score, abs=1e-6) for name, score in known.items()
+        }
+
+
+@pytest.mark.r("R-14")
+async def test_late_scores_lie_between_0_and_1_and_blocks_beyond_the_lists_get_nothing(house: House) -> None:
+    await house.write(*(note(f"n{n:02}", f"apple word{n} " * (n + 1)) for n in range(20)))
+    first = await house.ask("apple word3", off=frozenset({"rerank"}), limit=2)
+    await house.write(note("late", "a stone"), note("best", "apple word3"))
+    found = await late(house, "apple word3", ["late", "best"], first.reference)
+    scores = {hit.stored.block.id: hit.score for hit in found.hits}
+    assert all(0.0 <= score <= 1.0 for score in scores.values())
+    assert scores["best"] > scores.get("late", 0.0)
+
+
+@pytest.mark.r("R-17")
+async def test_nothing_relevant_is_flagged(house: House) -> None:
+    await house.write(note("a", "the cat sat on the mat"), note("b", "rain in the afternoon"))
+    assert (await house.ask("quarterly revenue of subsidiaries")).confidence == "low"
+    assert (await house.ask("cat sat on the mat")).confidence == "high"
+    assert (await house.ask("anything", user="nobody")).confidence == "low"
+
+
+@pytest.mark.r("R-17a")
+async def test_of_two_statements_the_current_one_comes_first_unless_the_past_is_asked_for(
+    house: House, ids: Ids
+) -> None:
+    march, may = NOW - timedelta(days=300), NOW - timedelta(days=240)
+    await house.write(
+        note(
+            "new", "Mei moved, she lives in Tainan now", event_time=may, triples=(Triple("Mei", "lives in", "Tainan"),)
+        ),
+        note("old", "Mei lives in Taipei", event_time=march, triples=(Triple("Mei", "Lives in", "Taipei"),)),
+    )
+    old = await house.get("old")
+    assert (old.superseded_by, old.valid_to) == ("new", may)
+    assert (await house.get("new")).superseded_by == ""
+    assert ids(await house.ask("where lives Mei Taipei"))[0] == "new"
+    then = TimeRange(march.timestamp(), (march + timedelta(days=20)).timestamp())
+    assert ids(await house.ask("where lives Mei Taipei", time_range=then))[0] == "old"
+    assert ids(await house.ask("where lives Mei", as_of=march + timedelta(days=1))) == ["old"]
+
+
+@pytest.mark.r("R-17a")
+async def test_a_predicate_with_many_objects_contradicts_nothing(house: House) -> None:
+    await house.write(
+        note("a", "Mei likes tea", event_time=NOW - timedelta(2), triples=(Triple("Mei", "likes", "tea"),)),
+        note("b", "Mei likes cake", event_time=NOW, triples=(Triple("Mei", "likes", "cake"),)),
+    )
+    assert (await house.get("a")).superseded_by == ""
+
+
+@pytest.mark.r("R-17a", "R-62")
+async def test_when_the_newer_statement_is_forgotten_the_older_holds_again(house: House) -> None:
+    await house.write(
+        note("a", "at A", event_time=NOW - timedelta(3), triples=(Triple("box", "located at", "A"),)),
+        note("b", "at B", event_time=NOW - timedelta(2), triples=(Triple("box", "located at", "B"),)),
+        note("c", "at C", event_time=NOW - timedelta(1), triples=(Triple("box", "located at", "C"),)),
+    )
+    assert [(await house.get(name)).superseded_by for name in "abc"] == ["b", "c", ""]
+    await house.app.usecases.forgetting.forget("ann", block_ids=["b"])
+    assert [(await house.get(name)).superseded_by for name in "ac"] == ["c", ""]
+    await house.app.usecases.forgetting.forget("ann", block_ids=["c"])
+    assert ((await house.get("a")).superseded_by, (await house.get("a")).valid_to) == ("", None)
+
+
+@pytest.mark.r("R-09")
+async def test_recollections_come_by_conversation_newest_first(house: House, ids: Ids) -> None:
+    def said(name: str, talk: str, days: int) -> None:
+        blocks.append(note(name, f"music {name}", conversation_id=talk, event_time=NOW - timedelta(days=days)))
+
+    blocks: list = []  # type: ignore[type-arg]
+    for name, talk, days in (("a1", "a", 9), ("b1", "b", 1), ("a2", "a", 8), ("b2", "b", 2)):
+        said(name, talk, days)
+    await house.write(*blocks)
+    found = await house.ask("music", grouping="conversation", off=frozenset({"stage:PairwiseDedup"}))
+    assert ids(found) == ["b1", "b2", "a2", "a1"]
+
+
+@pytest.mark.r("R-54")
+async def test_a_prepared_pool_takes_in_what_was_written_since_and_names_what_changed(house: House) -> None:
+    await house.write(note("a", "pear one"), note("b", "pear two"), note("c", "pear three"))
+    version = (await house.app.vaults.of("ann")).write_version
+    await house.write(note("d", "pear four"), note("b", "pear two, corrected"))
+    await house.app.usecases.forgetting.forget("ann", block_ids=["c"])
+    preparing = house.app.usecases.preparing
+    names, changed = await preparing.pool("ann", [], {"a": 1, "b": 1, "c": 1}, since=version)
+    assert set(names) >= {"a", "b", "d"}
+    assert changed == ["b", "c"]
+
+
+async def test_an_unknown_profile_is_refused(house: House) -> None:
+    with pytest.raises(Fault) as caught:
+        await house.ask("x", profile="wild")
+    assert caught.value.reason == Reason.FIELD_INVALID
+
+
+async def test_an_empty_vault_answers_with_nothing_and_low_confidence(house: House) -> None:
+    found = await house.ask("anything at all")
+    assert (found.hits, found.found, found.write_version) == ((), 0, 0)

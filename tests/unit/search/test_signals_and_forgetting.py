@@ -1,0 +1,239 @@
+"""What happens to blocks after they were written: read, judged, annotated, forgotten, and tidied at night."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from memvault.bus import subjects
+from memvault.events.v1 import events_pb2
+from memvault.faults import Fault, Reason
+from memvault.recall.v1 import types_pb2
+from memvault_search.domain.block import NEAR_COPY_TAG
+from memvault_search.domain.moment import Moment
+from memvault_search.domain.selection import Selection
+from memvault_search.usecases.signals import Annotation
+from memvault_search.usecases.writing import Write
+from tests.unit.search.conftest import NOW, House, note, turn
+
+
+async def read(house: House, *names: str, event: str, counts: bool = True) -> int:
+    return await house.app.usecases.signals.accessed("ann", names, at=house.clock.now(), counts=counts, event_id=event)
+
+
+@pytest.mark.r("R-18")
+async def test_a_delivery_is_counted_exactly_once_per_event(house: House) -> None:
+    await house.write(note("a", "x"), note("b", "y"))
+    for event in ("e1", "e1", "e2", "e1"):
+        await read(house, "a", "b", "unknown", event=event)
+    assert [(await house.get(name)).access_count for name in "ab"] == [2, 2]
+    assert (await house.get("a")).last_accessed_at == NOW
+
+
+@pytest.mark.r("R-18")
+async def test_deliveries_at_the_same_time_are_all_counted(house: House) -> None:
+    await house.write(note("a", "x"))
+    await asyncio.gather(*(read(house, "a", event=f"e{n}") for n in range(50)))
+    assert (await house.get("a")).access_count == 50
+
+
+@pytest.mark.r("R-18")
+async def test_another_replicas_change_is_not_overwritten(house: House) -> None:
+    await house.write(note("a", "x"))
+    here = (await house.app.vaults.of("ann")).get("a")
+    assert here is not None
+    there = replace(here, block=replace(here.block, access_count=7), event_ids=("other",), revision=here.revision + 1)
+    assert await house.app.index.save("ann", [there]) == []
+    with pytest.raises(Fault) as caught:
+        await read(house, "a", event="mine")
+    assert caught.value.reason == Reason.VERSION_CONFLICT
+    await read(house, "a", event="mine")
+    assert (await house.get("a")).access_count == 8
+
+
+@pytest.mark.r("R-18", "R-13")
+async def test_reading_lengthens_life(house: House) -> None:
+    old = NOW - timedelta(days=400)
+    await house.write(note("read", "kettle", recorded_at=old), note("left", "kettle two", recorded_at=old))
+    for event in range(20):
+        await read(house, "read", event=f"e{event}")
+    house.clock.move(timedelta(days=60))
+    found = await house.ask("kettle", profile="reference", off=frozenset({"stage:PairwiseDedup"}))
+    factor = {
+        hit.stored.block.id: {one.stage: one.factor for one in hit.why.stages}["WeibullDecay"]
+        for hit in found.hits
+        if hit.why
+    }
+    assert factor["read"] > factor["left"] == pytest.approx(0.3)
+
+
+async def test_reading_leaves_version_and_write_version_alone(house: House) -> None:
+    await house.write(note("a", "x"))
+    await read(house, "a", event="e1")
+    assert (await house.get("a")).version == 1
+    assert (await house.app.vaults.of("ann")).write_version == 1
+
+
+async def test_events_from_the_bus_reach_their_blocks(house: House) -> None:
+    await house.write(note("a", "x"))
+    publish = house.bus.publish
+    await publish(subjects.BLOCK_ACCESSED, events_pb2.BlockAccessed(user_id="ann", block_ids=["a"]), event_id="r1")
+    await publish(
+        subjects.BLOCK_ACCESSED, events_pb2.BlockAccessed(user_id="ann", block_ids=["a"], kind="dwelled"), event_id="r2"
+    )
+    for number, verdict in enumerate(("up", "up", "down", "rejected")):
+        message = events_pb2.FeedbackRecorded(user_id="ann", block_id="a", verdict=verdict)
+        await publish(subjects.FEEDBACK_RECORDED, message, event_id=f"f{number}")
+    annotation = events_pb2.BlockAnnotation(block_id="a", centrality=0.5, summary="short")
+    await publish(subjects.BLOCK_ANNOTATED, events_pb2.BlockAnnotated(user_id="ann", annotations=[annotation]))
+    await house.bus.settled()
+    assert [one for one in await house.bus.dead_letters(10) if one.durable.startswith("search__")] == []
+    block = await house.get("a")
+    assert (block.access_count, block.ups, block.downs) == (1, 2, 2)
+    assert block.quarantine == {"rejected"}
+    assert (block.centrality, block.summary) == (0.5, "short")
+    assert (await house.ask("x")).hits == ()
+
+
+@pytest.mark.parametrize(
+    ("subject", "message"),
+    [
+        (subjects.FEEDBACK_RECORDED, events_pb2.FeedbackRecorded(user_id="ann", block_id="a", verdict="meh")),
+        (subjects.BLOCK_ACCESSED, events_pb2.BlockAccessed(user_id="", block_ids=["a"])),
+        (subjects.BLOCK_FORGOTTEN, events_pb2.BlockForgotten(user_id="a b", block_ids=["a"])),
+        (subjects.BLOCK_UPSERTED, events_pb2.BlockUpserted(block=types_pb2.Block(id="a", text="no user"))),
+        (
+            subjects.BLOCK_UPSERTED,
+            events_pb2.BlockUpserted(block=types_pb2.Block(id="a", user_id="ann", text="x"), on_unsafe="pray"),
+        ),
+    ],
+)
+async def test_an_event_that_can_never_be_handled_goes_to_the_dead_letters_at_once(
+    house: House, subject, message
+) -> None:  # type: ignore[no-untyped-def]
+    await house.bus.publish(subject, message, event_id="e1")
+    await house.bus.settled()
+    letters = [one for one in await house.bus.dead_letters(10) if one.durable.startswith("search__")]
+    assert [one.deliveries for one in letters] == [1]
+
+
+async def test_annotations_set_and_unset_and_leave_the_rest(house: House) -> None:
+    await house.write(note("a", "x", summary="given", quarantine=frozenset({"spam"})))
+    annotate = house.app.usecases.signals.annotated
+    wanted = Annotation(
+        "a", quarantine_set=frozenset({"garbled"}), quarantine_unset=frozenset({"spam"}), superseded_by="b"
+    )
+    assert await annotate("ann", [wanted], event_id="e1") == 1
+    block = await house.get("a")
+    assert (block.quarantine, block.superseded_by, block.summary, block.version) == ({"garbled"}, "b", "given", 2)
+    await annotate("ann", [Annotation("a", centrality=0.25)], event_id="e2")
+    assert ((await house.get("a")).version, (await house.get("a")).centrality) == (2, 0.25)
+
+
+@pytest.mark.r("R-62")
+async def test_a_forgotten_block_is_nowhere_any_more(house: House) -> None:
+    await house.write(*(turn(n, f"word{n} in turn {n}") for n in range(3)), note("a", "alone"))
+    done = await house.app.usecases.forgetting.forget("ann", block_ids=["turn-1", "missing"])
+    assert done.block_ids == ("turn-1",)
+    assert (await house.ask("word1", off=frozenset({"ranker:dense_self", "ranker:dense_context"}))).hits == ()
+    assert not await house.app.usecases.reading.read("ann", ["turn-1"]) == ([], 0)
+    assert (await house.app.usecases.reading.read("ann", ["turn-1"]))[0] == []
+    again = await house.reopened()
+    assert (await again.ask("word1", off=frozenset({"ranker:dense_self", "ranker:dense_context"}))).hits == ()
+    assert len(await again.app.vaults.of("ann")) == 3
+    records = [
+        record
+        for collection in ("search_blocks", "search_passages", "search_tokens")
+        for record in (await again.store.scroll(collection, None, limit=100, with_vectors=True))[0]
+    ]
+    assert "word1" not in str([record.payload for record in records])
+    await again.bus.stop()
+
+
+@pytest.mark.r("R-62")
+async def test_forgetting_by_filter_and_of_a_whole_user(house: House) -> None:
+    await house.write(
+        note("a", "x", tags=("trip",)), note("b", "y"), note("c", "z", user_id="bob"), note("d", "w", tags=("trip",))
+    )
+    forget = house.app.usecases.forgetting.forget
+    assert (await forget("ann", selection=Selection(tags=("trip",)))).block_ids == ("a", "d")
+    assert (await forget("ann", whole_user=True)).block_ids == ("b",)
+    await house.bus.settled()
+    assert await house.app.index.users() == ["bob"]
+    assert await house.app.index.count() == (1, 1)
+    for record in (await house.store.scroll("search_blocks", None, limit=100))[0]:
+        assert "ann" not in str(record.payload)
+    told = [event.message for event in house.bus.published if event.subject == subjects.BLOCK_FORGOTTEN]
+    assert [(list(one.block_ids), one.whole_user) for one in told] == [(["a", "d"], False), ([], True)]
+
+
+@pytest.mark.r("R-62")
+async def test_a_write_accepted_before_it_was_forgotten_does_not_come_back(house: House) -> None:
+    early = Write(note("a", "x"), "refuse", "e1", Moment(1, NOW - timedelta(seconds=5)))
+    await house.app.usecases.writing.write(early)
+    await house.app.usecases.forgetting.apply("ann", ["a"], Moment(2, NOW), whole_user=False)
+    assert (await house.app.usecases.writing.write(early)).status == "outdated"
+    never_seen = Write(note("a", "other"), "refuse", "e9", Moment(1, NOW - timedelta(seconds=4)))
+    assert (await house.app.usecases.writing.write(never_seen)).status == "outdated"
+    later = Write(note("a", "again"), "refuse", "e3", Moment(3, NOW + timedelta(seconds=1)))
+    assert (await house.app.usecases.writing.write(later)).status == "indexed"
+    await house.app.usecases.forgetting.apply("ann", ["a"], Moment(2, NOW), whole_user=False)
+    assert (await house.get("a")).text == "again"
+
+
+@pytest.mark.r("R-62")
+async def test_a_forgotten_user_stays_forgotten_and_may_begin_anew(house: House) -> None:
+    early = Write(note("a", "x"), "refuse", "e1", Moment(1, NOW - timedelta(seconds=5)))
+    await house.app.usecases.writing.write(early)
+    await house.app.usecases.forgetting.apply("ann", [], Moment(2, NOW), whole_user=True)
+    assert (await house.app.usecases.writing.write(early)).status == "outdated"
+    later = Write(note("b", "new life"), "refuse", "e3", Moment(3, NOW + timedelta(seconds=1)))
+    assert (await house.app.usecases.writing.write(later)).status == "indexed"
+    assert (await house.app.vaults.of("ann")).write_version > 1
+
+
+@pytest.mark.parametrize("named", [{}, {"block_ids": ["a"], "whole_user": True}, {"selection": Selection()}])
+async def test_what_to_forget_must_be_said_in_exactly_one_way(house: House, named) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(Fault) as caught:
+        await house.app.usecases.forgetting.forget("ann", **named)
+    assert caught.value.reason == Reason.FIELD_INVALID
+
+
+async def test_when_the_bus_is_down_nothing_is_forgotten_by_halves(house: House) -> None:
+    await house.write(note("a", "x"))
+    house.bus.down = True
+    with pytest.raises(Fault):
+        await house.app.usecases.forgetting.forget("ann", block_ids=["a"])
+    house.bus.down = False
+    assert (await house.get("a")).text == "x"
+
+
+@pytest.mark.r("R-36", "R-11")
+async def test_the_nightly_part_weighs_words_by_the_average_of_now(house: House) -> None:
+    await house.write(note("first", "a short note about rowing"))
+    await house.write(*(note(f"n{n}", f"rowing {n} " + "and many other words follow here " * 12) for n in range(6)))
+    await house.bus.publish(subjects.DREAM_REQUESTED, events_pb2.DreamRequested(run_id="night-1"))
+    await house.bus.settled()
+    told = [event.message for event in house.bus.published if event.subject == subjects.DREAM_FINISHED]
+    assert [(one.run_id, one.owner) for one in told] == [("night-1", "search")]
+    assert told[0].changes["reweighted"] >= 1
+    again = await house.app.usecases.dreaming.dream("night-2", "")
+    assert again["reweighted"] == again["retiered"] == again["near_copies"] == 0
+    loaded = await house.app.index.load("ann")
+    average = (await house.app.vaults.of("ann")).words.average_length("default", "self")
+    for _, passages in loaded.blocks:
+        assert passages[0].averages["self"] == pytest.approx(average, rel=0.11)
+
+
+@pytest.mark.r("R-36", "R-60a")
+async def test_the_nightly_part_tags_the_later_of_two_near_copies(house: House) -> None:
+    await house.write(note("a", "the printer is at 10.0.0.5"), note("b", "the printer is at 10.0.0.5 now"))
+    await house.write(note("a", "the printer is at 10.0.0.5", service="moved"))
+    vault = await house.app.vaults.of("ann")
+    assert NEAR_COPY_TAG in (await house.get("b")).tags
+    await house.app.usecases.dreaming.dream("night", "ann")
+    tagged = [one.block.id for one in vault.blocks() if NEAR_COPY_TAG in one.block.tags]
+    assert tagged == ["a"]
