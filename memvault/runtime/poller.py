@@ -12,4 +12,4 @@ def keep_poller() -> None:
     gRPC stops the thread when its last channel or server is collected, and waits for it without limit while a cancelled
     call is still being undone: a process could hang at its exit. The thread is a daemon, so holding it costs nothing.
     """
-    aio.init_grpc_aio()
+    aio.init_grpc_aio()  # type: ignore[attr-defined] # public, but the stubs do not know it
