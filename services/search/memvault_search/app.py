@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from memvault.bus.port import Bus
 from memvault.embed.v1.embed_pb2_grpc import add_EmbedServiceServicer_to_server
@@ -45,14 +45,16 @@ if TYPE_CHECKING:  # generated, and only there for type checkers
     from memvault.rerank.v1.rerank_pb2_grpc import RerankServiceAsyncStub
 
 
-class RunningEmbedder(Embedder):
+class RunningEmbedder(Embedder, Protocol):
     """An embedder with a life."""
 
     async def start(self) -> None:
         """Load and warm up."""
+        ...
 
     async def stop(self) -> None:
         """Let go of what start() took."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 
@@ -18,21 +16,27 @@ from memvault.vectors import (
     Eq,
     FieldKind,
     Point,
-    RankerQuery,
     Record,
-    SparseVector,
     TimeRange,
     VectorStore,
 )
 from memvault_search.adapters.head_payload import from_payload, state_payload, to_payload
-from memvault_search.adapters.index_filter import condition_of, passage_payload
+from memvault_search.adapters.index_filter import condition_of
+from memvault_search.adapters.points import (
+    loaded_passage,
+    moment_of,
+    passage_point,
+    same_state,
+    to_query,
+    token_points,
+    token_vectors_of,
+)
 from memvault_search.domain.block import StoredBlock
 from memvault_search.domain.embedding import TokenVectors
 from memvault_search.domain.moment import Moment
 from memvault_search.domain.passages import encoder_point_id, forgotten_id, head_id, user_tombstone_id, vault_id
 from memvault_search.domain.selection import Selection
-from memvault_search.domain.statistics import Terms
-from memvault_search.domain.views import VIEWS, View
+from memvault_search.domain.views import VIEWS
 from memvault_search.ports import LoadedPassage, LoadedUser, PassageVectors, RankedPoints, Ranker
 
 BLOCKS = "search_blocks"
@@ -128,11 +132,11 @@ class StoredIndex:
                 case "vault":
                     version = max(version, head.payload["write_version"])
                 case "forgotten":
-                    forgotten[head.payload["head"]] = _moment(head.payload)
+                    forgotten[head.payload["head"]] = moment_of(head.payload)
                 case "block":
                     stored = from_payload(head.payload)
                     found = [passages.pop(one.point_id, None) for one in stored.passages]
-                    whole = [_loaded(one) for one in found if one is not None and "self" in one.dense]
+                    whole = [loaded_passage(one) for one in found if one is not None and "self" in one.dense]
                     if len(whole) == len(found):
                         blocks.append((stored, whole))
         return LoadedUser(version, blocks, forgotten, orphans=tuple(passages))
@@ -140,7 +144,7 @@ class StoredIndex:
     async def find(self, user_id: str, rankers: Sequence[Ranker], selection: Selection) -> dict[str, RankedPoints]:
         """Ask all rankers in one batch, without payloads: what the points are is known from memory."""
         condition = condition_of(user_id, selection)
-        found = await self._store.query_batch(PASSAGES, [_query(one, condition) for one in rankers])
+        found = await self._store.query_batch(PASSAGES, [to_query(one, condition) for one in rankers])
         return {
             name: RankedPoints(
                 tuple(hit.id for hit in hits),
@@ -159,8 +163,8 @@ class StoredIndex:
         write_version: int,
     ) -> None:
         """Passages first, the head last: what has a head is whole."""
-        await self._store.upsert(PASSAGES, [_passage_point(one) for one in passages])
-        await self._store.upsert(TOKENS, _token_points(user_id, passages))
+        await self._store.upsert(PASSAGES, [passage_point(one) for one in passages])
+        await self._store.upsert(TOKENS, token_points(user_id, passages))
         for one in passages:
             self._token_cache.pop(one.passage.point_id, None)
         vault = {"kind": "vault", "user_id": user_id, "write_version": write_version}
@@ -170,15 +174,15 @@ class StoredIndex:
 
     async def rewrite(self, user_id: str, passages: Sequence[PassageVectors]) -> None:
         """Write whole points again; token vectors of views that have none now stay."""
-        await self._store.upsert(PASSAGES, [_passage_point(one) for one in passages])
-        for point in _token_points(user_id, passages):
+        await self._store.upsert(PASSAGES, [passage_point(one) for one in passages])
+        for point in token_points(user_id, passages):
             await self._store.set_payload(TOKENS, [point.id], point.payload)
             self._token_cache.pop(point.id, None)
 
     async def passages(self, user_id: str, point_ids: Sequence[str]) -> dict[str, LoadedPassage]:
         """Read passages back with all their vectors."""
         found = await self._store.retrieve(PASSAGES, point_ids, with_vectors=True)
-        return {one.id: _loaded(one) for one in found if one.payload["user_id"] == user_id}
+        return {one.id: loaded_passage(one) for one in found if one.payload["user_id"] == user_id}
 
     async def save(self, user_id: str, stored: Sequence[StoredBlock]) -> list[str]:
         """Compare and set on the revision, then look whether it was ours that was written."""
@@ -187,7 +191,7 @@ class StoredIndex:
             unchanged = Eq("revision", one.revision - 1)
             await self._store.set_payload(BLOCKS, [id_], state_payload(one), only_if=unchanged)
         written = {one.id: one.payload for one in await self._store.retrieve(BLOCKS, list(ids))}
-        return [one.block.id for id_, one in ids.items() if id_ not in written or not _same_state(written[id_], one)]
+        return [one.block.id for id_, one in ids.items() if id_ not in written or not same_state(written[id_], one)]
 
     async def remove(
         self,
@@ -234,7 +238,7 @@ class StoredIndex:
     async def user_forgotten(self, user_id: str) -> Moment | None:
         """Read the mark of `remove_user`."""
         found = await self._store.retrieve(BLOCKS, [user_tombstone_id(user_id)])
-        return _moment(found[0].payload) if found else None
+        return moment_of(found[0].payload) if found else None
 
     async def drop_tombstones(self, before: datetime) -> None:
         """Remove marks of single forgotten blocks older than `before`."""
@@ -251,7 +255,7 @@ class StoredIndex:
         missing = [one for one in point_ids if one not in self._token_cache]
         for record in await self._store.retrieve(TOKENS, missing):
             if record.payload["user_id"] == user_id:
-                self._remember_tokens(record.id, _decoded(record.payload))
+                self._remember_tokens(record.id, token_vectors_of(record.payload))
         return {one: self._token_cache[one] for one in point_ids if one in self._token_cache}
 
     async def count(self) -> tuple[int, int]:
@@ -281,74 +285,3 @@ class StoredIndex:
         while len(self._token_cache) >= max(1, self._token_cache_size):
             self._token_cache.pop(next(iter(self._token_cache)))
         self._token_cache[point_id] = tokens
-
-
-def _query(ranker: Ranker, condition: Condition) -> RankerQuery:
-    if isinstance(ranker.vector, np.ndarray):
-        return RankerQuery(ranker.name, ranker.view, ranker.vector, ranker.limit, condition)
-    words = _sparse(ranker.vector)
-    return RankerQuery(ranker.name, f"{ranker.view}_words", words, ranker.limit, condition)
-
-
-def _sparse(vector: tuple[tuple[int, ...], tuple[float, ...]]) -> SparseVector:
-    return SparseVector(np.asarray(vector[0], np.uint32), np.asarray(vector[1], np.float32))
-
-
-def _passage_point(one: PassageVectors) -> Point:
-    payload = passage_payload(one.block, one.passage)
-    payload["lengths"] = {view: vectors.length for view, vectors in one.views.items()}
-    payload["averages"] = {view: vectors.average for view, vectors in one.views.items()}
-    return Point(
-        one.passage.point_id,
-        payload,
-        dense={view: vectors.dense for view, vectors in one.views.items()},
-        sparse={f"{view}_words": _sparse(vectors.words) for view, vectors in one.views.items()},
-    )
-
-
-def _token_points(user_id: str, passages: Sequence[PassageVectors]) -> list[Point]:
-    points: list[Point] = []
-    for one in passages:
-        held = {view: vectors.tokens for view, vectors in one.views.items()}
-        encoded: dict[str, Any] = {view: _encoded(tokens) for view, tokens in held.items() if tokens is not None}
-        if encoded:
-            payload: dict[str, Any] = {"user_id": user_id}
-            payload.update(encoded)
-            points.append(Point(one.passage.point_id, payload))
-    return points
-
-
-def _loaded(record: Record) -> LoadedPassage:
-    terms: dict[View, Terms] = {}
-    for view in VIEWS:
-        if view in record.payload["lengths"]:
-            words = record.sparse.get(f"{view}_words")
-            numbers = np.zeros(0, np.uint32) if words is None else words.indices
-            terms[view] = Terms(numbers, record.payload["lengths"][view])
-    dense = {view: record.dense[view] for view in VIEWS if view in record.dense}
-    return LoadedPassage(dense, terms, record.payload["averages"])
-
-
-def _moment(payload: dict[str, Any]) -> Moment:
-    return Moment(payload["sequence"], datetime.fromisoformat(payload["at"]))
-
-
-def _same_state(payload: dict[str, Any], stored: StoredBlock) -> bool:
-    return bool(payload["revision"] == stored.revision and payload["event_ids"] == list(stored.event_ids))
-
-
-def _encoded(tokens: TokenVectors) -> dict[str, Any]:
-    rows, columns = tokens.values.shape
-    return {
-        "rows": rows,
-        "columns": columns,
-        "values": base64.b64encode(np.ascontiguousarray(tokens.values).tobytes()).decode(),
-    }
-
-
-def _decoded(payload: dict[str, Any]) -> tuple[TokenVectors, ...]:
-    views = [payload[view] for view in VIEWS if view in payload]
-    return tuple(
-        TokenVectors(np.frombuffer(base64.b64decode(view["values"]), np.int8).reshape(view["rows"], view["columns"]))
-        for view in views
-    )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 
 import numpy as np
 
 from memvault.faults import Fault, Reason
 from memvault_search.domain.arrangement import by_conversation
 from memvault_search.domain.embedding import FloatArray
-from memvault_search.domain.fusion import Cutoffs, Fused, Ranking, cutoffs, fuse, fuse_late
+from memvault_search.domain.fusion import Cutoffs, Ranking, cutoffs
 from memvault_search.domain.intake import checked_user
 from memvault_search.domain.relevance import Relevance, assess
 from memvault_search.domain.scoring.candidates import FloatArray as FloatArray64
@@ -19,7 +18,6 @@ from memvault_search.domain.scoring.candidates import ScoringContext
 from memvault_search.domain.scoring.numbers import Strengths, StrengthTables
 from memvault_search.domain.scoring.ordering import stable_order
 from memvault_search.domain.scoring.pipeline import CLAMP, Scored, score
-from memvault_search.domain.selection import Selection
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.domain.vault import Vault
 from memvault_search.ports import BlockIndex, Embedder
@@ -27,21 +25,12 @@ from memvault_search.settings import Profile, SearchSettings
 from memvault_search.usecases.asking import Conditions, Found, Hit, Question, Reference
 from memvault_search.usecases.explaining import Explaining
 from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
-from memvault_search.usecases.rankers import Best, as_blocks, coverage_of, rankers_of
+from memvault_search.usecases.pooling import Pool, depth_of, pool_of, selection_of
+from memvault_search.usecases.rankers import as_blocks, coverage_of, rankers_of
 from memvault_search.usecases.stopwatch import Stopwatch
 from memvault_search.usecases.vaults import Vaults
 
 _STAGE_PREFIX = "stage:"
-
-
-@dataclass(frozen=True, eq=False)
-class _Pool:
-    """Candidates before scoring: fused, with where each was found and what the rankers said."""
-
-    fused: Fused
-    best: Best
-    rankings: Sequence[Ranking]
-    scores: dict[str, dict[str, float]]
 
 
 class Searching:
@@ -105,14 +94,14 @@ class Searching:
         vault = await self._vaults.of(question.user_id)
         with watch.step("search.embed"):
             question, vector = await self._with_vector(question, conditions)
-        selection, filtered = _selection(question, conditions)
+        selection, filtered = selection_of(question, conditions)
         with watch.step("search.index"):
-            rankers = rankers_of(question, vector, vault, off=conditions.off, limit=_depth(numbers, selection, vault))
+            rankers = rankers_of(question, vector, vault, off=conditions.off, limit=depth_of(numbers, selection, vault))
             found = await self._index.find(question.user_id, rankers, selection)
         with watch.step("search.score"):
             weights = numbers.finding.weights
             rankings, best = as_blocks(found, rankers, vault, weights)
-            pool = _fused(rankings, best, reference, numbers)
+            pool = pool_of(rankings, best, reference, numbers)
             shown, scored = self._scored(question, conditions, numbers, vault, vector, pool, reference)
         with watch.step("search.rerank"):
             ordered = await self._finishing.order(
@@ -171,7 +160,7 @@ class Searching:
         numbers: SearchSettings,
         vault: Vault,
         vector: FloatArray,
-        pool: _Pool,
+        pool: Pool,
         reference: Reference | None,
     ) -> tuple[Shown, Scored]:
         ids = pool.fused.ids
@@ -210,48 +199,6 @@ class Searching:
         similarity = shown.similarity[list(rows)] if rows else np.zeros(0)
         by_final = np.argsort([-ordered.score[row] for row in rows], kind="stable")
         return assess(similarity[by_final], coverage[by_final], numbers.relevance)
-
-
-def _depth(numbers: SearchSettings, selection: Selection, vault: Vault) -> int:
-    """How many points each ranker returns: for named blocks all of theirs."""
-    if selection.block_ids is None:
-        return numbers.finding.per_ranker
-    known = (vault.get(block_id) for block_id in selection.block_ids)
-    return max(1, sum(len(one.passages) for one in known if one is not None))
-
-
-def _selection(question: Question, conditions: Conditions) -> tuple[Selection, bool]:
-    """The selection with an explicit time range of the question, and whether that range filters."""
-    selection = replace(conditions.selection, known_until=conditions.as_of)
-    asked = question.time_range
-    if asked is None or not question.time_explicit or "time_filter" in conditions.off:
-        return selection, False
-    start, end = _instant(asked.start), _instant(asked.end)
-    starts = [one for one in (start, selection.event_start) if one is not None]
-    ends = [one for one in (end, selection.event_end) if one is not None]
-    narrowed = replace(selection, event_start=max(starts, default=None), event_end=min(ends, default=None))
-    return narrowed, True
-
-
-def _instant(seconds: float) -> datetime | None:
-    return datetime.fromtimestamp(seconds, UTC) if np.isfinite(seconds) else None
-
-
-def _fused(rankings: Sequence[Ranking], best: Best, reference: Reference | None, numbers: SearchSettings) -> _Pool:
-    by_ranker = {one.name: dict(zip(one.ids, one.scores.tolist(), strict=True)) for one in rankings}
-    if reference is None:
-        fused = fuse(rankings, numbers.fusion)
-        most = numbers.finding.candidates
-        cut = replace(
-            fused,
-            ids=fused.ids[:most],
-            score=fused.score[:most],
-            base=fused.base[:most],
-            ranks=fused.ranks[:most],
-        )
-        return _Pool(cut, best, rankings, by_ranker)
-    late = {one: [by_ranker.get(cut.name, {}).get(one, np.nan) for cut in reference.lists] for one in best.rows}
-    return _Pool(fuse_late(late, reference.lists, numbers.fusion), best, rankings, by_ranker)
 
 
 def _final(
