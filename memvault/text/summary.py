@@ -17,6 +17,8 @@ _LEAD_WEIGHT = 0.35
 _QUERY_WEIGHT = 2.0
 _LEAD_DECAY = 4.0
 """Sentences after which the lead's advantage has fallen to 1/e."""
+_LEAST_PIECE = 24
+"""Characters below which the beginning of a sentence tells too little."""
 _REDUNDANT = 0.7
 """Share of a sentence's tokens already told from which it is left out."""
 
@@ -26,6 +28,7 @@ class _Sentence:
     position: int
     text: str
     tokens: frozenset[str]
+    chinese: bool
 
 
 def extractive_summary(text: str, max_chars: int, query: str | None = None) -> str:
@@ -46,13 +49,13 @@ def extractive_summary(text: str, max_chars: int, query: str | None = None) -> s
     chosen = _choose(ranked, max_chars)
     if not chosen:
         return _clipped(ranked[0].text, max_chars)
-    return _joined(chosen, len(ranked))
+    return _joined(_filled(chosen, ranked, max_chars), len(ranked))
 
 
 @lru_cache(maxsize=64)
 def _ranked(text: str, query: str) -> tuple[_Sentence, ...]:
     """Return the sentences, best first; remembered, because packing asks for several lengths of one text."""
-    found = [_Sentence(i, s, frozenset(search_tokens(s))) for i, s in enumerate(sentences(text))]
+    found = [_Sentence(i, s, frozenset(search_tokens(s)), is_chinese(s)) for i, s in enumerate(sentences(text))]
     wanted = frozenset(search_tokens(query)) if query else frozenset[str]()
     spread = Counter(token for sentence in found for token in sentence.tokens)
     worth = {s.position: _worth(s, spread, len(found), wanted) for s in found}
@@ -73,29 +76,44 @@ def _worth(sentence: _Sentence, spread: Counter[str], total: int, wanted: frozen
 def _choose(ranked: Sequence[_Sentence], max_chars: int) -> list[_Sentence]:
     chosen: list[_Sentence] = []
     told: frozenset[str] = frozenset()
+    spent = 0
     for sentence in ranked:
+        if spent + len(sentence.text) > max_chars:
+            continue
         known = len(sentence.tokens & told) / len(sentence.tokens) if sentence.tokens else 1.0
         if chosen and known >= _REDUNDANT:
             continue
         attempt = sorted([*chosen, sentence], key=lambda s: s.position)
         if len(_joined(attempt, len(ranked))) <= max_chars:
             chosen = attempt
+            spent += len(sentence.text)
             told |= sentence.tokens
     return chosen
 
 
+def _filled(chosen: list[_Sentence], ranked: Sequence[_Sentence], max_chars: int) -> list[_Sentence]:
+    """Add the beginning of the best sentence that did not fit whole, if there is room for something worth reading."""
+    positions = {sentence.position for sentence in chosen}
+    rest = next((s for s in ranked if s.position not in positions and len(s.text) >= _LEAST_PIECE), None)
+    room = max_chars - len(_joined(chosen, len(ranked))) - 2 * len(ELLIPSIS)
+    if rest is None or room < _LEAST_PIECE:
+        return chosen
+    piece = _Sentence(rest.position, _clipped(rest.text, room), rest.tokens, rest.chinese)
+    filled = sorted([*chosen, piece], key=lambda s: s.position)
+    return filled if len(_joined(filled, len(ranked))) <= max_chars else chosen
+
+
 def _joined(chosen: Sequence[_Sentence], total: int) -> str:
     parts: list[str] = []
-    previous = -1
+    previous: _Sentence | None = None
     for sentence in chosen:
-        gap = sentence.position > previous + 1
-        if gap:
+        if sentence.position > (previous.position if previous else -1) + 1:
             parts.append(ELLIPSIS)
-        elif parts and not (is_chinese(parts[-1]) and is_chinese(sentence.text)):
+        elif previous and not (previous.chinese and sentence.chinese):
             parts.append(" ")
         parts.append(sentence.text)
-        previous = sentence.position
-    if previous < total - 1:
+        previous = sentence
+    if previous is None or previous.position < total - 1:
         parts.append(ELLIPSIS)
     return "".join(parts)
 

@@ -7,8 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import add
 
-from memvault.text import fold, search_tokens
+from memvault.text import fold
 from memvault_gateway.domain.model import Card
 
 _NEGATIONS = re.compile(
@@ -18,11 +20,15 @@ _CODE = re.compile(r"[^\W_]*\d[^\W_]*(?:[-_.:/][^\W_]+)*")
 _NAME = re.compile(r"(?<![.!?\n]\s)(?<!^)\b[A-Z][\w-]+")
 
 
+_LENGTHS = 0.75
+"""Of two near-copies the shorter has at least this share of the other's length: others need not be compared."""
+
+
 @dataclass(frozen=True)
 class _Print:
-    """What is compared: token counts with their length, and what must be equal for two texts to say the same."""
+    """What is compared: counts of character pairs with their length, and what must be equal to say the same."""
 
-    tokens: Counter[str]
+    pairs: Counter[str]
     norm: float
     facts: tuple[Counter[str], int, frozenset[str]]
 
@@ -30,33 +36,35 @@ class _Print:
 def fold_copies(cards: Sequence[Card], cascade_cards: Sequence[Card], cosine: float) -> tuple[list[Card], list[Card]]:
     """Return both lists without near-copies; of two, the better scored stays, of equals the earlier one.
 
-    Two texts are near-copies when the cosine of their token counts is above `cosine` and they share every number, code,
-    capitalised name and negation: "the printer is at 10.0.0.5" and "... 10.0.0.8" are two facts.
+    Two texts are near-copies when the cosine of their character pairs is above `cosine` and they share every number,
+    code, capitalised name and negation: "the printer is at 10.0.0.5" and "... 10.0.0.8" are two facts.
     """
     every = [*cards, *cascade_cards]
     order = sorted(range(len(every)), key=lambda at: (-(every[at].score or 0.0), at))
     kept: list[int] = []
-    prints: list[_Print] = []
     for at in order:
-        mine = _print(every[at].text)
-        if not any(_same(mine, other, cosine) for other in prints):
+        text = every[at].text
+        if not any(_same(text, every[other].text, cosine) for other in kept):
             kept.append(at)
-            prints.append(mine)
     stay = sorted(kept)
     return [every[at] for at in stay if at < len(cards)], [every[at] for at in stay if at >= len(cards)]
 
 
+@lru_cache(maxsize=512)
 def _print(text: str) -> _Print:
-    tokens = Counter(search_tokens(text))
     folded = fold(text)
+    pairs = Counter(map(add, folded, folded[1:]))
     facts = (Counter(_CODE.findall(folded)), len(_NEGATIONS.findall(folded)), frozenset(_NAME.findall(text)))
-    return _Print(tokens, math.sqrt(sum(count * count for count in tokens.values())), facts)
+    return _Print(pairs, math.sqrt(sum(count * count for count in pairs.values())), facts)
 
 
-def _same(one: _Print, other: _Print, cosine: float) -> bool:
-    if one.facts != other.facts or not one.norm or not other.norm:
+def _same(text: str, other_text: str, cosine: float) -> bool:
+    if text == other_text:
+        return True
+    if min(len(text), len(other_text)) < _LENGTHS * max(len(text), len(other_text)):
         return False
-    if min(one.norm, other.norm) < cosine * max(one.norm, other.norm) * 0.5:
+    one, other = _print(text), _print(other_text)
+    if one.facts != other.facts:
         return False
-    dot = sum(count * other.tokens[token] for token, count in one.tokens.items())
+    dot = sum(count * other.pairs[pair] for pair, count in one.pairs.items())
     return dot > cosine * one.norm * other.norm

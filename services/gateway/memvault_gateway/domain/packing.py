@@ -129,7 +129,7 @@ def _shared(sides: tuple[Side, Side], room: int, packer: _Packer) -> tuple[Side,
     share = round(room * packer.numbers.cards_share)
     rooms = [max(share, room - needs[1]), max(room - share, room - needs[0])]
     shown = [packer.side(side, min(rooms[at], room)) for at, side in enumerate(sides)]
-    for at in (0, 1):
+    for at in (0, 1, 0, 1):
         left = room - sum(packer.cost(card) for side in shown for card in side)
         shown[at] = packer.grown(sides[at], shown[at], left)
     return shown[0], shown[1]
@@ -142,14 +142,14 @@ class _Packer:
         self.numbers = numbers
         self._query = query
         self._render = render
-        self._empty = count_tokens(render([], []))
+        self._one = count_tokens(render([_BLANK], []))
         self._costs: dict[tuple[str, str, str, str, bool], int] = {}
-        self._bare = [count_tokens(render([_BLANK], [])), count_tokens(render([], [_BLANK]))]
 
     def frame(self, both: bool) -> int:
         """Tokens of an answer around its cards."""
-        related = max(0, self._bare[1] - self._bare[0]) if both else 0
-        return self._empty + related
+        two = count_tokens(self._render([_BLANK, _BLANK], []))
+        related = count_tokens(self._render([_BLANK], [_BLANK])) - two if both else 0
+        return self._one - (two - self._one) + max(0, related)
 
     def whole(self, shown: tuple[Side, Side]) -> int:
         """Tokens of the formatted answer."""
@@ -160,7 +160,7 @@ class _Packer:
         key = (card.kind, card.block_id, card.text, card.highlight, card.summarised)
         known = self._costs.get(key)
         if known is None:
-            known = max(1, count_tokens(self._render([card], [])) - self._empty + _JOINT)
+            known = max(1, count_tokens(self._render([_BLANK, card], [])) - self._one)
             self._costs[key] = known
         return known
 
@@ -259,6 +259,4 @@ def _shortened(card: Card) -> Card:
 
 
 _MARK = "…"
-_JOINT = 1
-"""Tokens that joining two cards may cost beyond their own."""
 _BLANK = Card(block_id="", kind="block", text=_MARK)
