@@ -136,6 +136,26 @@ class Gateway:
         return CommandError(Exit.UNAVAILABLE, message)
 
 
+def fetch(url: str | None, timeout_s: float, path: str, **parameters: str | int) -> dict[str, Any]:
+    """One GET on a connection of its own."""
+    gateway = Gateway(url, timeout_s)
+    try:
+        return gateway.get(path, **parameters)
+    finally:
+        gateway.close()
+
+
+def send(
+    url: str | None, timeout_s: float, path: str, body: Mapping[str, Any], *, repeatable: bool = True
+) -> dict[str, Any]:
+    """One POST on a connection of its own."""
+    gateway = Gateway(url, timeout_s)
+    try:
+        return gateway.post(path, body, repeatable=repeatable)
+    finally:
+        gateway.close()
+
+
 def segment(value: str) -> str:
     """`value` as one segment of a path."""
     return quote(value, safe="")

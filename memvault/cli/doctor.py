@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import sys
@@ -53,6 +52,8 @@ def _python(_: str | None) -> Iterator[Finding]:
 
 
 def _packages(_: str | None) -> Iterator[Finding]:
+    import importlib.util  # noqa: PLC0415 - for this command only
+
     missing = [name for name in _MODULES if importlib.util.find_spec(name) is None]
     if missing:
         yield Finding("packages", "problem", f"missing: {', '.join(missing)}", "run `make setup` again")
@@ -119,10 +120,10 @@ def _running(url: str | None) -> Iterator[Finding]:
         yield Finding("memvault", "warning", "does not run", "start it with `memvault up`")
         yield from _leftovers()
         return
-    from memvault.cli.client import Gateway  # noqa: PLC0415 - not needed when nothing runs
+    from memvault.cli.client import fetch  # noqa: PLC0415 - not needed when nothing runs
 
     try:
-        parts = Gateway(url, timeout_s=5.0).get("/v1/status").get("parts", [])
+        parts = fetch(url, 5.0, "/v1/status").get("parts", [])
     except CommandError as error:
         yield Finding("gateway", "problem", "does not answer", error.message)
         return

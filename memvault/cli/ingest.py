@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import sys
-import threading
 from collections import Counter, deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +20,7 @@ from memvault.runtime.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
 _BATCH_BYTES = 4 << 20
 _SHOWN_PROBLEMS = 20
@@ -65,13 +64,18 @@ def import_(
     A line without `user_id` belongs to the user of this command. Lines that are refused are told with their number
     and the reason; all others are stored, and the exit code is then 9. Importing the same file again changes nothing.
     """
+    # imported here: no other command needs threads
+    import threading  # noqa: PLC0415
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415
+
     report = _Report()
     options = {"wait": wait, "on_unsafe": on_unsafe, "wait_ms": max(1, min(600_000, int(timeout * 1000)))}
-    local = threading.local()
+    local, gateways = threading.local(), []
 
     def send(batch_: _Batch) -> dict[str, Any]:
         if not hasattr(local, "gateway"):
             local.gateway = Gateway(url, timeout + 5)
+            gateways.append(local.gateway)
         answer: dict[str, Any] = local.gateway.post(
             "/v1/blocks:batch", {"user_id": batch_.user_id, "blocks": batch_.blocks, "options": options}
         )
@@ -88,6 +92,8 @@ def import_(
             under_way.append((ready, pool.submit(send, ready)))
         while under_way:
             _take(*under_way.popleft(), report, advance)
+    for gateway in gateways:
+        gateway.close()
     _tell(report, json=json)
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import metadata
 from typing import Annotated
 
-import click
 import typer
 
-from memvault.cli import doctor, house, ingest, operate, output, recall, where, write
+from memvault.cli import doctor, house, ingest, operate, output, recall, write
 from memvault.cli.failure import CommandError
 from memvault.runtime.exits import Exit
 
@@ -51,6 +49,8 @@ def build() -> typer.Typer:
 
 def add_plugins(app: typer.Typer) -> None:
     """Add further commands: each entry point of the group `memvault.commands` is a Typer or a plain function."""
+    from importlib import metadata  # noqa: PLC0415 - a tenth of a command's start, and few commands need it
+
     for point in metadata.entry_points(group=PLUGINS):
         loaded = point.load()
         if isinstance(loaded, typer.Typer):
@@ -72,20 +72,17 @@ def main(arguments: list[str] | None = None) -> None:
 def run(app: typer.Typer, arguments: list[str]) -> int:
     """Run one command; every way in which it can end becomes an exit code."""
     try:
-        result = app(arguments, standalone_mode=False)
+        app(arguments)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else Exit.OK
     except CommandError as error:
         output.complain(error.message)
         if "--json" in arguments and error.code is not Exit.USAGE:
             output.print_json({"problem": error.problem})
         return error.code
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
         output.complain("interrupted")
         return Exit.INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        return error.exit_code
     except UnicodeError as error:
         output.complain(f"the text is not valid UTF-8: {error}")
         return Exit.REFUSED
@@ -93,15 +90,25 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
         # Whoever read us has seen enough; the interpreter must not complain about it at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
-    return result if isinstance(result, int) else Exit.OK
+    return Exit.OK
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata  # noqa: PLC0415 - see add_plugins
+
+        typer.echo(f"memvault {metadata.version('memvault')}")
+        raise typer.Exit
 
 
 def _root(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Show the version and exit.")] = False,
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version and exit.")
+    ] = False,
 ) -> None:
-    if version:
-        typer.echo(f"memvault {metadata.version('memvault')} ({where.home()})")
-        raise typer.Exit
+    """Nothing of its own: options before a command."""
+    del version
 
 
 def _own_names(app: typer.Typer) -> set[str]:

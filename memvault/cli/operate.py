@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from memvault.cli import output, where
-from memvault.cli.client import Gateway
+from memvault.cli.client import fetch, send
 from memvault.cli.failure import CommandError
 from memvault.cli.options import Json, Timeout, Url, User
 from memvault.runtime.exits import Exit
@@ -27,7 +27,7 @@ def status(url: Url = None, timeout: Timeout = 5.0, json: Json = False) -> None:
     told: dict[str, Any] = {}
     failure: CommandError | None = None
     try:
-        told = Gateway(url, timeout).get("/v1/status")
+        told = fetch(url, timeout, "/v1/status")
         parts = told.get("parts", [])
     except CommandError as error:
         failure = error
@@ -50,7 +50,7 @@ def prefetch(
     json: Json = False,
 ) -> None:
     """Show what the Slow Thinker has prepared, and how often it was right."""
-    answer = Gateway(url, timeout).get("/v1/prefetch", user_id="" if everybody else where.user_id(user))
+    answer = fetch(url, timeout, "/v1/prefetch", user_id="" if everybody else where.user_id(user))
     if json:
         output.print_json(answer)
         return
@@ -63,8 +63,8 @@ def prefetch(
     for prepared in answer.get("prepared", []):
         confidence = float(prepared.get("confidence", 0))
         console.print(
-            f"[yellow]⚡[/] [bold]{escape(one_line(prepared.get('query', '')))}[/]  {bar(confidence)} {confidence:.2f}  "
-            f"{prepared.get('cards', 0)} cards, until {prepared.get('expires_at', '')}"
+            f"[yellow]⚡[/] [bold]{escape(one_line(prepared.get('query', '')))}[/]  {bar(confidence)} {confidence:.2f} "
+            f" {prepared.get('cards', 0)} cards, until {prepared.get('expires_at', '')}"
         )
     if not answer.get("prepared"):
         console.print("nothing is prepared at the moment", style="dim")
@@ -83,7 +83,7 @@ def list_dead_letters(
     json: Json = False,
 ) -> None:
     """List events that could not be handled, with the reason."""
-    answer = Gateway(url, timeout).get("/v1/dead-letters", limit=limit)
+    answer = fetch(url, timeout, "/v1/dead-letters", limit=limit)
     if json:
         output.print_json(answer)
         return
@@ -111,7 +111,7 @@ def replay_dead_letter(
     json: Json = False,
 ) -> None:
     """Publish an event again for the consumer that gave up."""
-    answer = Gateway(url, timeout).post("/v1/dead-letters:replay", {"id": letter_id}, repeatable=False)
+    answer = send(url, timeout, "/v1/dead-letters:replay", {"id": letter_id}, repeatable=False)
     if json:
         output.print_json(answer)
     else:

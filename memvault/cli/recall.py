@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from memvault.cli import output, where
-from memvault.cli.client import Gateway
+from memvault.cli.client import send
 from memvault.cli.options import Json, Timeout, Url, User
 
 
@@ -55,7 +55,7 @@ def recall(
         "evaluation": {"profile": profile} if profile else None,
     }
     context |= {name: value for name, value in optional.items() if value is not None}
-    response = Gateway(url, timeout).post("/v1/recall", {"query": query, "context": context})
+    response = send(url, timeout, "/v1/recall", {"query": query, "context": context})
     if json:
         output.print_json(response)
     elif text:

@@ -9,7 +9,7 @@ from uuid import uuid4
 import typer
 
 from memvault.cli import output, where
-from memvault.cli.client import Gateway, segment
+from memvault.cli.client import fetch, segment, send
 from memvault.cli.failure import CommandError
 from memvault.cli.options import Json, OnUnsafe, Timeout, Url, User, Wait
 from memvault.runtime.exits import Exit
@@ -55,7 +55,7 @@ def add(
         "block": {name: value for name, value in block.items() if value is not None},
         "options": {"wait": wait, "on_unsafe": on_unsafe, "wait_ms": _wait_ms(timeout)},
     }
-    answer = Gateway(url, timeout + 1).post("/v1/blocks", body)
+    answer = send(url, timeout + 1, "/v1/blocks", body)
     outcome: dict[str, Any] = answer.get("outcome", {})
     if json:
         output.print_json(answer)
@@ -84,7 +84,7 @@ def say(
         "utterance": {"speaker": speaker, "text": sys.stdin.read() if text in {None, "-"} else text},
         "event_id": uuid4().hex,
     }
-    answer = Gateway(url, timeout).post("/v1/utterances", body)
+    answer = send(url, timeout, "/v1/utterances", body)
     if json:
         output.print_json(answer)
     else:
@@ -102,7 +102,7 @@ def feedback(
 ) -> None:
     """Say that a memory was useful, not useful, or wrong."""
     body = {"user_id": where.user_id(user), "block_id": block_id, "verdict": verdict, "recall_id": recall_id}
-    answer = Gateway(url, timeout).post("/v1/feedback", body, repeatable=False)
+    answer = send(url, timeout, "/v1/feedback", body, repeatable=False)
     if json:
         output.print_json(answer)
     else:
@@ -117,7 +117,7 @@ def get(
     json: Json = False,
 ) -> None:
     """Show one memory whole."""
-    answer = Gateway(url, timeout).get(f"/v1/blocks/{segment(block_id)}", user_id=where.user_id(user))
+    answer = fetch(url, timeout, f"/v1/blocks/{segment(block_id)}", user_id=where.user_id(user))
     if json:
         output.print_json(answer)
         return
@@ -155,7 +155,7 @@ def forget(
         if not sys.stdin.isatty():
             raise CommandError(Exit.USAGE, f"this forgets {what} of {body['user_id']}: add --yes to confirm")
         typer.confirm(f"Forget {what} of {body['user_id']}? This cannot be undone.", abort=True, err=True)
-    answer = Gateway(url, timeout).post("/v1/forget", body)
+    answer = send(url, timeout, "/v1/forget", body)
     if json:
         output.print_json(answer)
         return

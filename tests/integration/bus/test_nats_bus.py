@@ -18,8 +18,7 @@ from memvault.events.v1 import events_pb2
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import types_pb2
 from memvault.runtime import telemetry
-
-from .conftest import NatsServer, eventually
+from tests.integration.bus.nats_server import NatsServer, eventually
 
 UPSERTED = events_pb2.BlockUpserted
 
@@ -395,7 +394,9 @@ async def test_a_full_stream_is_a_visible_error(started):
     bus = await started("gateway", stream_max_bytes=1 << 20)
     with pytest.raises(Fault) as fault:
         for number in range(4):
-            await bus.publish(subjects.BLOCK_UPSERTED, UPSERTED(block=types_pb2.Block(id=str(number), text="x" * 400_000)))
+            await bus.publish(
+                subjects.BLOCK_UPSERTED, UPSERTED(block=types_pb2.Block(id=str(number), text="x" * 400_000))
+            )
     assert fault.value.reason is Reason.OVERLOADED
 
 

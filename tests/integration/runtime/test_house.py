@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from memvault.runtime.exits import Exit
-from memvault.runtime.folder import Folder, State, read_state
+from memvault.runtime.folder import Folder, State, read_state, write_state
 from memvault.runtime.topology import SERVICES
 
 SCRIPT = Path(__file__).with_name("house_of_stand_ins.py")
@@ -152,8 +152,6 @@ def test_the_next_start_ends_what_a_dead_supervisor_left_but_nothing_else(house:
     state.processes["search"].started = psutil.Process(left.pid).create_time()
     state.processes["router"].pid = stranger.pid
     state.processes["router"].started = 1000.0
-    from memvault.runtime.folder import write_state
-
     write_state(house.folder, state)
     house.open()
     assert left.wait(10) == -signal.SIGTERM
