@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import grpc
-import memvault_gateway.__main__ as gateway
 
 import memvault_cascade.__main__ as cascade
+import memvault_gateway.__main__ as gateway
 import memvault_rerank.__main__ as rerank
 import memvault_router.__main__ as router
 import memvault_search.__main__ as search
