@@ -9,44 +9,21 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 import grpc
-from pydantic import BaseModel, ConfigDict
 from redis.asyncio import Redis
 
 from memvault.bus.broker import build_bus
 from memvault.bus.port import Bus
 from memvault.bus.settings import BusSettings
+from memvault.llm.client import LlmClient, LlmSettings, open_llm
 from memvault.rpc.peers import Connect, by_address
 from memvault.rpc.server import RunningServer, build_server
 from memvault.runtime.lifecycle import run_service
+from memvault.runtime.places import EMBEDDED, Addresses, Stores
 from memvault.runtime.settings import active_profile, load
 from memvault_router.app import App, Peers, build
 from memvault_router.settings import RouterSettings
 
 NAME = "router"
-
-
-class Stores(BaseModel):
-    """Section `stores`: each an address or `embedded`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    nats: str
-    redis: str
-    qdrant: str
-
-
-class Addresses(BaseModel):
-    """Section `addresses`: host and port of each service."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    router: str
-    search: str
-    embed: str
-    rerank: str
-    cascade: str
-    slow_thinker: str
-    gateway: str
 
 
 @dataclass(slots=True)
@@ -56,6 +33,7 @@ class Process:
     app: App
     bus: Bus
     redis: Redis | None
+    llm: LlmClient | None
     channel: grpc.aio.Channel
     listen: str
     bus_timeout_s: float
@@ -82,17 +60,20 @@ class Process:
         await self.channel.close(None)
         if self.redis is not None:
             await self.redis.aclose()
+        if self.llm is not None:
+            await self.llm.stop()
 
 
 async def assemble(connect: Connect = by_address) -> Process:
     """Read settings and wire the process; `connect` gives the channels to the services it asks."""
     stores, addresses = load("stores", Stores), load("addresses", Addresses)
     bus_settings = load("bus", BusSettings)
-    if stores.nats != "embedded":
+    if stores.nats != EMBEDDED:
         bus_settings = bus_settings.model_copy(update={"url": stores.nats})
     bus = build_bus(bus_settings, NAME)
-    redis = Redis.from_url(stores.redis) if stores.redis != "embedded" else None
+    redis = Redis.from_url(stores.redis) if stores.redis != EMBEDDED else None
     channel = connect("embed")
+    llm = open_llm(load("llm", LlmSettings))
     app = await build(
         {
             "reference": load(NAME, RouterSettings, profile="reference"),
@@ -102,8 +83,9 @@ async def assemble(connect: Connect = by_address) -> Process:
         bus=bus,
         redis=redis,
         default_profile=active_profile(),
+        chat=llm,
     )
-    return Process(app, bus, redis, channel, addresses.router, bus_settings.connect_timeout_s)
+    return Process(app, bus, redis, llm, channel, addresses.router, bus_settings.connect_timeout_s)
 
 
 if __name__ == "__main__":

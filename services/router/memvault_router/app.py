@@ -22,9 +22,9 @@ from memvault_router.adapters.embed import EmbedClient
 from memvault_router.adapters.llm import ChatJudge, JsonChat
 from memvault_router.adapters.machine import SystemClock, machine_zone
 from memvault_router.adapters.memory import MemoryArchetypes, MemoryPrepared, MemoryProfiles, MemoryThreshold
+from memvault_router.adapters.redis_guard import RedisGuard
 from memvault_router.adapters.redis_store import (
     RedisArchetypes,
-    RedisGuard,
     RedisPrepared,
     RedisProfiles,
     RedisThreshold,

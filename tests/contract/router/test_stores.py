@@ -11,9 +11,9 @@ from memvault.faults import Fault, Reason
 from memvault.prefetch_key import entry_key, index_key, pack_index_value
 from memvault.slow_thinker.v1 import prefetch_pb2
 from memvault_router.adapters.memory import MemoryArchetypes, MemoryPrepared, MemoryProfiles, MemoryThreshold
+from memvault_router.adapters.redis_guard import RedisGuard
 from memvault_router.adapters.redis_store import (
     RedisArchetypes,
-    RedisGuard,
     RedisPrepared,
     RedisProfiles,
     RedisThreshold,
@@ -36,7 +36,11 @@ class Stores:
         else:
             guard = RedisGuard(redis, timeout_s=5, rest_s=0.5)
             self.profiles = RedisProfiles(guard, keep_days=90, seen_s=600)
-            self.threshold, self.archetypes, self.prepared = RedisThreshold(guard), RedisArchetypes(guard), RedisPrepared(guard)
+            self.threshold, self.archetypes, self.prepared = (
+                RedisThreshold(guard),
+                RedisArchetypes(guard),
+                RedisPrepared(guard),
+            )
 
     async def put(self, user, key, entry, value):
         if self.redis is None:

@@ -50,20 +50,31 @@ async def prepare(desk, query, facet="none", conditions="c", rules="rules-1", us
 async def test_a_question_is_read_in_full(desk):
     answered = await desk.ask(OCR, recall_id="r1")
     state = answered.state
-    assert (state.facet, state.plan.thinking_mode, state.plan.scoring_profile) == ("progress", "fast", "factual+progress")
+    assert (state.facet, state.plan.thinking_mode, state.plan.scoring_profile) == (
+        "progress",
+        "fast",
+        "factual+progress",
+    )
     assert state.time.text == "上週"
     assert state.time.explicit is False
     assert answered.encoded.encoder_id == "hash-1"
     assert answered.encoded.tokens[0].rows == 1
     assert state.degraded == ()
-    assert {name for name, _ in answered.times} >= {"router.understand", "router.embed", "router.fuse", "router.profile"}
+    assert {name for name, _ in answered.times} >= {
+        "router.understand",
+        "router.embed",
+        "router.fuse",
+        "router.profile",
+    }
 
 
 @pytest.mark.r("R-06")
 async def test_an_own_question_is_announced_with_its_raw_intent_and_only_once(desk):
     await desk.ask(OCR, recall_id="r1")
     assert desk.announced.facts == [
-        Classified("ann", "factual", "progress", pytest.approx(desk.announced.facts[0].confidence), desk.clock.now(), "r1")
+        Classified(
+            "ann", "factual", "progress", pytest.approx(desk.announced.facts[0].confidence), desk.clock.now(), "r1"
+        )
     ]
 
 
@@ -128,7 +139,7 @@ async def test_vectors_of_a_new_encoder_are_not_compared_with_old_archetypes(des
     answered = await classify(Asked("ann", OCR, ZoneInfo("UTC")))
     assert reasons(answered) == {"embed": "UNREACHABLE"}
     async with asyncio.timeout(5):
-        while desk.shelf.index is None:
+        while desk.shelf.index is None:  # noqa: ASYNC110 - the shelf tells nobody
             await asyncio.sleep(0.01)
     assert desk.shelf.index.encoder_id == "hash-2"
     assert reasons(await classify(Asked("ann", OCR, ZoneInfo("UTC")))) == {}
@@ -241,7 +252,9 @@ async def test_a_near_and_covered_question_takes_the_prepared_answer(desk):
 )
 async def test_a_near_answer_that_does_not_fit_is_left_and_says_why(desk, known, why):
     await prepare(desk, "印表機的 IP 是多少？", **known)
-    desk.encoder.same["那台印表機 IP 是多少"] = (await desk.encoder.encode(["印表機的 IP 是多少？"], "query")).vectors[0]
+    desk.encoder.same["那台印表機 IP 是多少"] = (await desk.encoder.encode(["印表機的 IP 是多少？"], "query")).vectors[
+        0
+    ]
     answered = await desk.ask("那台印表機 IP 是多少", conditions="c")
     assert answered.match is None
     assert skips(answered)["prefetch"] == why
@@ -251,7 +264,9 @@ async def test_a_near_answer_that_does_not_fit_is_left_and_says_why(desk, known,
 async def test_a_question_with_another_name_is_no_hit_however_near_it_lies(desk):
     await prepare(desk, "What did Marcus say about the budget?")
     asked = "What did Priya say about the budget?"
-    desk.encoder.same[asked] = (await desk.encoder.encode(["What did Marcus say about the budget?"], "query")).vectors[0]
+    desk.encoder.same[asked] = (await desk.encoder.encode(["What did Marcus say about the budget?"], "query")).vectors[
+        0
+    ]
     answered = await desk.ask(asked, conditions="c")
     assert answered.match is None
     assert skips(answered)["prefetch"] == "uncovered_name"

@@ -18,8 +18,23 @@ pytestmark = pytest.mark.r("R-08")
 
 @pytest.mark.parametrize(
     "text",
-    ["那後來呢？", "然後呢", "and then?", "And then what", "why?", "what about it?", "那 MLX 呢？", "它的價格是多少"]
-    + ["他後來去了哪裡", "who is she?", "結果如何", "那你覺得呢？", "tell me more", "how about the second one", "我的貓呢"],
+    [
+        "那後來呢？",
+        "然後呢",
+        "and then?",
+        "And then what",
+        "why?",
+        "what about it?",
+        "那 MLX 呢？",
+        "它的價格是多少",
+        "他後來去了哪裡",
+        "who is she?",
+        "結果如何",
+        "那你覺得呢？",
+        "tell me more",
+        "how about the second one",
+        "我的貓呢",
+    ],
 )
 def test_a_continuation_needs_what_was_said(text):
     assert depends_on_before(text, SHAPES, NUMBERS)
@@ -27,9 +42,18 @@ def test_a_continuation_needs_what_was_said(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["上週那個 OCR 做到哪了？", "最近聊什麼？", "你覺得我下一步該怎麼走", "is there a printer in the office?"]
-    + ["那我應該先學 Rust 還是 Go？", "其他的做法有哪些", "why did we pick Postgres", "這個月的支出是多少？"]
-    + ["so what is the plan for the OCR migration on the new server", "為什麼天空是藍色的"],
+    [
+        "上週那個 OCR 做到哪了？",
+        "最近聊什麼？",
+        "你覺得我下一步該怎麼走",
+        "is there a printer in the office?",
+        "那我應該先學 Rust 還是 Go？",
+        "其他的做法有哪些",
+        "why did we pick Postgres",
+        "這個月的支出是多少？",
+        "so what is the plan for the OCR migration on the new server",
+        "為什麼天空是藍色的",
+    ],
 )
 def test_a_question_that_stands_alone_is_left_alone(text):
     assert not depends_on_before(text, SHAPES, NUMBERS)

@@ -90,7 +90,9 @@ def test_a_greeting_with_a_real_question_is_no_greeting():
 
 
 @pytest.mark.r("R-05")
-@pytest.mark.parametrize("text", ["最近怎麼樣", "最近如何？", "這陣子過得怎樣", "how are things lately?", "How's it going recently"])
+@pytest.mark.parametrize(
+    "text", ["最近怎麼樣", "最近如何？", "這陣子過得怎樣", "how are things lately?", "How's it going recently"]
+)
 def test_a_question_open_between_two_labels_says_so(text):
     found = votes(LEXICONS, text)
     assert found.open_facets == ("progress", "recollection")

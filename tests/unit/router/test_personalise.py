@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memvault_router.domain.labels import FACETS, INTENTS, top
 from memvault_router.domain.operators.fusion import left_open
-from memvault_router.domain.operators.personalise import PersonalNumbers, Personalise, reweighted
+from memvault_router.domain.operators.personalise import Personalise, PersonalNumbers, reweighted
 from memvault_router.domain.profile import Window, WindowCounts, combined, frequencies, growth
 from memvault_router.domain.state import Frequencies, Question
 from memvault_router.domain.threshold import ThresholdNumbers, after_verdict, start_rate, threshold
@@ -21,7 +21,7 @@ LIMITS = ThresholdNumbers(start=0.55, floor=0.40, ceiling=0.75, rate=0.1)
 
 
 def question(**known):
-    raw = {name: 0.1 for name in INTENTS} | {"factual": 0.3, "exploratory": 0.3}
+    raw = dict.fromkeys(INTENTS, 0.1) | {"factual": 0.3, "exploratory": 0.3}
     state = Question("最近怎麼樣", NOW, UTC, raw_intents=raw, raw_facets=left_open(FACETS[:2], FACETS, 0.06))
     return replace(state, **known)
 

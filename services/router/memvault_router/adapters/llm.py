@@ -1,4 +1,4 @@
-"""R-04: a language model as judge. One call answers two tasks: the intent, and a passage that could be the answer (HyDE)."""
+"""R-04: a language model as judge. One call answers two tasks: the intent, and a passage that might answer (HyDE)."""
 
 from __future__ import annotations
 

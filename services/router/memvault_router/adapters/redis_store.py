@@ -11,27 +11,22 @@ Keys, all under `memvault:`
 
 from __future__ import annotations
 
-import asyncio
 import json
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
-from redis.asyncio import Redis
-from redis.exceptions import RedisError
 
-from memvault.faults import Fault, Reason
 from memvault.prefetch_key import entry_key, index_key, unpack_index_value
 from memvault_router.adapters.prefetch_entry import parse_entry
+from memvault_router.adapters.redis_guard import RedisGuard
 from memvault_router.domain.labels import FACETS, INTENTS
 from memvault_router.domain.prefetch import Prepared
 from memvault_router.domain.profile import Interest, WindowCounts
 from memvault_router.domain.state import Vector
 from memvault_router.ports import Classified
 
-T = TypeVar("T")
 _USERS = "memvault:profile:users"
 _THRESHOLD = "memvault:router:threshold"
 _DAY_S = 86_400
@@ -52,37 +47,6 @@ local moved = known + tonumber(ARGV[3]) * (tonumber(ARGV[2]) - known)
 redis.call('SET', KEYS[1], tostring(moved))
 return tostring(moved)
 """
-
-
-class RedisGuard:
-    """Bounds every call and leaves a store that failed alone for a while, so that a hanging one costs a recall once."""
-
-    def __init__(self, client: Redis, *, timeout_s: float, rest_s: float) -> None:
-        self.client = client
-        self._timeout_s = timeout_s
-        self._rest_s = rest_s
-        self._rests_until = 0.0
-
-    async def __call__(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Run one store call.
-
-        Raises:
-            Fault: STORE_UNAVAILABLE when Redis fails, is too slow, or failed a moment ago.
-        """
-        if time.monotonic() < self._rests_until:
-            raise Fault(Reason.STORE_UNAVAILABLE, "Redis failed a moment ago: it is tried again shortly")
-        try:
-            return await _bounded(work, self._timeout_s)
-        except (RedisError, OSError, TimeoutError) as error:
-            self._rests_until = time.monotonic() + self._rest_s
-            raise Fault(
-                Reason.STORE_UNAVAILABLE, f"Redis cannot be used ({type(error).__name__}): check its address and state"
-            ) from error
-
-
-async def _bounded(work: Callable[[], Awaitable[T]], timeout_s: float) -> T:
-    async with asyncio.timeout(timeout_s):
-        return await work()
 
 
 class RedisProfiles:

@@ -117,7 +117,7 @@ def _value(numeral: str) -> str:
 
 
 def names_in(text: str) -> set[str]:
-    """Return what must not be exchanged: quoted titles, codes, capitalised words, Latin words within Chinese; folded."""
+    """Return, folded, what must not be exchanged: quoted titles, codes, capitals, Latin words within Chinese."""
     wide = compatible(text).strip()
     names = {fold(quoted) for quoted in _QUOTED.findall(wide)}
     in_chinese = _HAN.search(wide) is not None
@@ -143,7 +143,7 @@ def _days(found: TimeExpression | None) -> tuple[date | None, date | None] | Non
 
 
 def uncovered(question: str, entry: Prepared, read_time: ReadTime, content_share: float) -> str:
-    """Return what of the question the entry does not cover: `date`, `negation`, `number`, `name`, `content`, or nothing.
+    """Return what of the question is not covered: `date`, `negation`, `number`, `name`, `content`, or nothing.
 
     Dates and negations must agree with the predicted question. Numbers and names may also stand in its cards.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ThresholdNumbers:
-    """`start` is the threshold before any verdict, within [`floor`, `ceiling`]; `rate` weighs the newest verdict, 0 to 1."""
+    """`start` is the threshold before any verdict, within [`floor`, `ceiling`]; `rate`, 0 to 1, weighs the newest."""
 
     start: float
     floor: float

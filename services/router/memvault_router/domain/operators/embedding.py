@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,17 @@ class ArchetypeIndex:
     archetypes: tuple[Archetype, ...]
     vectors: NDArray[np.float32]
 
+    @cached_property
+    def _rows(self) -> dict[str, dict[str, NDArray[np.intp]]]:
+        """Row numbers by kind and label."""
+        return {
+            kind: {label: np.array(self._rows_of(kind, label), np.intp) for label in labels}
+            for kind, labels in (("intent", INTENTS), ("facet", FACETS))
+        }
+
+    def _rows_of(self, kind: str, label: str) -> list[int]:
+        return [row for row, known in enumerate(self.archetypes) if known.kind == kind and known.label == label]
+
     def similarities(self, vector: NDArray[np.float32], pool: int) -> Similarities:
         """Return for each label the mean centred cosine of its `pool` nearest archetypes, over all languages.
 
@@ -77,20 +89,11 @@ class ArchetypeIndex:
         to one of them. Languages are pooled because a question may mix them.
         """
         cosines = self.vectors @ vector
-        return Similarities(
-            self._pooled("intent", INTENTS, cosines, pool), self._pooled("facet", FACETS, cosines, pool)
-        )
-
-    def _pooled(self, kind: str, labels: Sequence[str], cosines: NDArray[np.float32], pool: int) -> dict[str, float]:
-        pooled = {}
-        for label in labels:
-            own = [float(cosines[row]) for row in self._rows(kind, label)]
-            best = sorted(own, reverse=True)[:pool]
-            pooled[label] = sum(best) / len(best)
-        return pooled
-
-    def _rows(self, kind: str, label: str) -> list[int]:
-        return [row for row, known in enumerate(self.archetypes) if known.kind == kind and known.label == label]
+        pooled = {
+            kind: {label: float(np.sort(cosines[rows])[-pool:].mean()) for label, rows in labels.items()}
+            for kind, labels in self._rows.items()
+        }
+        return Similarities(pooled["intent"], pooled["facet"])
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class FollowUpShapes:
 
 @dataclass(frozen=True)
 class FollowUpNumbers:
-    """`content_words` at most may a continuation hold; `reach` utterances are looked at, `max_chars` of each are used."""
+    """A continuation holds at most `content_words`; `reach` utterances are looked at, `max_chars` of one are used."""
 
     content_words: int
     reach: int

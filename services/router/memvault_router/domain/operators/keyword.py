@@ -92,7 +92,7 @@ def _folded_pattern(pattern: str, language: str) -> str:
 
 
 def votes(lexicons: Sequence[Lexicon], text: str) -> Votes:
-    """Return the summed weights of all rules that match the folded text; a rule counts once however often it matches."""
+    """Return the summed weights of the rules that match the folded text; a rule counts once however often it does."""
     folded = fold(text).strip()
     intents: dict[str, float] = {}
     facets: dict[str, float] = {}

@@ -45,7 +45,7 @@ class TimeExpression:
 
 @dataclass(frozen=True)
 class VagueNumbers:
-    """What vague words mean, in days unless said: "recently", "these days", "the other day", "a while ago", "just now"."""
+    """How far vague words reach: "recently", "these days", "the other day", "a while ago", "just now"."""
 
     recent_days: int
     few_days: int
