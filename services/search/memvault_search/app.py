@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -13,6 +14,7 @@ from memvault.rpc import deadline
 from memvault.rpc.methods import Registration
 from memvault.runtime import telemetry
 from memvault.search.v1.search_pb2_grpc import add_SearchServiceServicer_to_server
+from memvault.text import search_tokens
 from memvault.vectors import VectorStore
 from memvault_search.adapters.announcer import BusAnnouncer
 from memvault_search.adapters.embedder_cache import CachedEmbedder
@@ -21,6 +23,7 @@ from memvault_search.adapters.predicates_file import load_single_valued
 from memvault_search.adapters.rerank_client import RerankClient
 from memvault_search.adapters.strengths_file import load_strengths
 from memvault_search.adapters.system_clock import SystemClock
+from memvault_search.domain.scoring.telling_apart import tell_apart
 from memvault_search.handlers.convert import block_to
 from memvault_search.handlers.embed import EmbedHandlers
 from memvault_search.handlers.events import EventHandlers
@@ -97,6 +100,7 @@ class App:
             StoreLockedError, SpecMismatchError: as in `VectorStore.ensure`.
         """
         await self._embedder.start()
+        await asyncio.to_thread(_warm_up)
         await self.index.open(encoder_id=self._embedder.id, prefix_version=self._embedder.prefix_version)
         for user_id in (await self.index.users())[: self._warm_users]:
             await self.vaults.of(user_id)
@@ -105,6 +109,12 @@ class App:
         """Write everything to the disk and let go."""
         await self._store.close()
         await self._embedder.stop()
+
+
+def _warm_up() -> None:
+    """Load the dictionaries, which takes half a second: the first question shall not wait for them."""
+    search_tokens("熱身 warming up")
+    tell_apart("the first of 2 texts", "第二段文字")
 
 
 async def build(  # noqa: PLR0913 - each is a part that a test or another way to run may replace
