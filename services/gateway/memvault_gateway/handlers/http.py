@@ -1,13 +1,15 @@
-"""The HTTP face: proto JSON in and out over the servicers that gRPC serves; errors are RFC 9457 problem details."""
+"""The HTTP face: proto JSON in, proto JSON out, RFC 9457 problem details for whatever goes wrong."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
+from urllib.parse import urlsplit
 
-from google.protobuf.json_format import MessageToDict, MessageToJson, ParseDict, ParseError
+from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -17,210 +19,291 @@ from starlette.routing import Route
 
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import admin_pb2, memory_pb2, recall_pb2
-from memvault.recall.v1.admin_pb2_grpc import AdminServiceStub, add_AdminServiceServicer_to_server
-from memvault.recall.v1.memory_pb2_grpc import MemoryServiceStub, add_MemoryServiceServicer_to_server
-from memvault.recall.v1.recall_pb2_grpc import RecallServiceStub, add_RecallServiceServicer_to_server
-from memvault.rpc.client import call, stream
-from memvault.rpc.errors import TABLE, problem_details
-from memvault.rpc.local import LocalChannel
+from memvault.rpc.errors import problem_details
+from memvault.rpc.hop import handling
+from memvault.rpc.local import LocalContext
 from memvault.runtime import telemetry
 from memvault_gateway.handlers.admin import AdminHandlers
+from memvault_gateway.handlers.http_body import read_body, read_query, read_segment
 from memvault_gateway.handlers.memory import MemoryHandlers
-from memvault_gateway.handlers.openapi import document
+from memvault_gateway.handlers.openapi import describe
 from memvault_gateway.handlers.recall import RecallHandlers
 from memvault_gateway.settings import Settings
 
-_PROBLEM = "application/problem+json"
-_LINES = "application/x-ndjson"
-_LONGEST_S = 660.0  # above every deadline that a caller may set
-Handler = Callable[[Request], Awaitable[Response]]
+Serve = Callable[[Any, Any], Awaitable[Message]]
+_SERVICE = "gateway"
+_SYSTEM = "http"
+_JSON = "application/json"
+_BLOCKS = "/v1/blocks/"
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_TOO_SLOW = 408
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One HTTP operation: which RPC it is, and what its request is made from (a body, or query and path)."""
+    """One operation: what it reads, what serves it, what it writes, and a line for the OpenAPI description."""
 
     method: str
     path: str
-    rpc: Any
     request: type[Message]
+    response: type[Message]
+    serve: Serve
     summary: str
-
-    @property
-    def has_body(self) -> bool:
-        """Whether the request arrives as a JSON body."""
-        return self.method == "POST"
 
 
 def build_http(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHandlers, settings: Settings) -> Starlette:
-    """Return the ASGI application; it listens nowhere by itself."""
-    channel = LocalChannel(
-        (
-            (add_RecallServiceServicer_to_server, recall),
-            (add_MemoryServiceServicer_to_server, memory),
-            (add_AdminServiceServicer_to_server, admin),
-        ),
-        "gateway",
-    )
-    table, memories = _operations(channel), MemoryServiceStub(channel)
-    description = document(table)
+    """Return the ASGI application over the same handlers that serve gRPC."""
+    operations = _operations(recall, memory, admin)
+    described = describe(operations)
+    reader = _Reader(settings.body_bytes, settings.deadline.read_ms / 1000)
 
     async def openapi(_: Request) -> Response:
-        return JSONResponse(description)
+        return JSONResponse(described)
 
-    async def healthy(_: Request) -> Response:
+    async def alive(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
-    routes = [
-        *(Route(one.path, _served(one, settings.body_bytes), methods=[one.method]) for one in table),
-        Route("/v1/export", _faults_told(_exported(memories)), methods=["GET"]),
-        Route("/openapi.json", openapi, methods=["GET"]),
-        Route("/healthz", healthy, methods=["GET"]),
-        Route("/readyz", healthy, methods=["GET"]),
+    async def ready(_: Request) -> Response:
+        return await _answered(_readiness(admin))
+
+    async def export(request: Request) -> Response:
+        return await _answered(_export(request, memory))
+
+    routes = [Route(_routed(one), _endpoint(one, reader), methods=[one.method]) for one in operations]
+    routes += [
+        Route("/v1/export", export),
+        Route("/openapi.json", openapi),
+        Route("/healthz", alive),
+        Route("/readyz", ready),
     ]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page})
+    return Starlette(routes=routes, exception_handlers={HTTPException: _unrouted, Fault: _faulted})
 
 
-def _operations(channel: LocalChannel) -> tuple[Operation, ...]:
-    recall, memory, admin = RecallServiceStub(channel), MemoryServiceStub(channel), AdminServiceStub(channel)
-    mem, adm = memory_pb2, admin_pb2
+def _operations(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHandlers) -> Sequence[Operation]:
+    m, a, r = memory_pb2, admin_pb2, recall_pb2
     return (
-        Operation("POST", "/v1/recall", recall.Recall, recall_pb2.RecallRequest, "Ask a question"),
-        Operation("POST", "/v1/blocks", memory.WriteBlock, mem.WriteBlockRequest, "Write a block"),
-        Operation("POST", "/v1/blocks:batch", memory.WriteBlocks, mem.WriteBlocksRequest, "Write up to 1,000 blocks"),
-        Operation("GET", "/v1/blocks/{block_id:path}", memory.GetBlock, mem.GetBlockRequest, "Read a block whole"),
-        Operation("POST", "/v1/forget", memory.Forget, mem.ForgetRequest, "Forget blocks, or a user"),
-        Operation("POST", "/v1/feedback", memory.RecordFeedback, mem.RecordFeedbackRequest, "Judge a block"),
-        Operation("POST", "/v1/utterances", memory.AppendUtterance, mem.AppendUtteranceRequest, "Say something"),
-        Operation("GET", "/v1/status", admin.GetStatus, adm.GetStatusRequest, "State of every part"),
-        Operation("GET", "/v1/prefetch", admin.GetPrefetch, adm.GetPrefetchRequest, "Prepared answers and figures"),
-        Operation("GET", "/v1/profile", admin.GetProfile, adm.GetProfileRequest, "The attention profile"),
-        Operation("DELETE", "/v1/profile", admin.EraseProfile, adm.EraseProfileRequest, "Erase the profile"),
-        Operation("GET", "/v1/dead-letters", admin.ListDeadLetters, adm.ListDeadLettersRequest, "Events given up"),
-        Operation("POST", "/v1/dead-letters:replay", admin.ReplayDeadLetter, adm.ReplayDeadLetterRequest, "Try again"),
-        Operation("GET", "/v1/audit", admin.ListAudit, adm.ListAuditRequest, "Hits of the screening"),
-        Operation("POST", "/v1/dream", admin.RequestDream, adm.RequestDreamRequest, "Start the nightly loop now"),
+        Operation("POST", "/v1/recall", r.RecallRequest, r.RecallResponse, recall.Recall, "Answer a question."),
+        Operation("POST", "/v1/blocks", m.WriteBlockRequest, m.WriteBlockResponse, memory.WriteBlock, "Write a block."),
+        Operation(
+            "POST", "/v1/blocks:batch", m.WriteBlocksRequest, m.WriteBlocksResponse, memory.WriteBlocks, "Write blocks."
+        ),
+        Operation(
+            "GET",
+            "/v1/blocks/{block_id}",
+            m.GetBlockRequest,
+            m.GetBlockResponse,
+            memory.GetBlock,
+            "Read a block whole.",
+        ),
+        Operation("POST", "/v1/forget", m.ForgetRequest, m.ForgetResponse, memory.Forget, "Remove blocks or a user."),
+        Operation(
+            "POST",
+            "/v1/feedback",
+            m.RecordFeedbackRequest,
+            m.RecordFeedbackResponse,
+            memory.RecordFeedback,
+            "Judge a block.",
+        ),
+        Operation(
+            "POST",
+            "/v1/utterances",
+            m.AppendUtteranceRequest,
+            m.AppendUtteranceResponse,
+            memory.AppendUtterance,
+            "Append what was said.",
+        ),
+        Operation(
+            "GET", "/v1/status", a.GetStatusRequest, a.GetStatusResponse, admin.GetStatus, "State of every part."
+        ),
+        Operation(
+            "GET", "/v1/prefetch", a.GetPrefetchRequest, a.GetPrefetchResponse, admin.GetPrefetch, "Prefetch figures."
+        ),
+        Operation("GET", "/v1/profile", a.GetProfileRequest, a.GetProfileResponse, admin.GetProfile, "Read a profile."),
+        Operation(
+            "DELETE",
+            "/v1/profile",
+            a.EraseProfileRequest,
+            a.EraseProfileResponse,
+            admin.EraseProfile,
+            "Erase a profile.",
+        ),
+        Operation(
+            "GET",
+            "/v1/dead-letters",
+            a.ListDeadLettersRequest,
+            a.ListDeadLettersResponse,
+            admin.ListDeadLetters,
+            "List what could not be handled.",
+        ),
+        Operation(
+            "POST",
+            "/v1/dead-letters:replay",
+            a.ReplayDeadLetterRequest,
+            a.ReplayDeadLetterResponse,
+            admin.ReplayDeadLetter,
+            "Publish a dead letter again.",
+        ),
+        Operation("GET", "/v1/audit", a.ListAuditRequest, a.ListAuditResponse, admin.ListAudit, "List screening hits."),
+        Operation(
+            "POST",
+            "/v1/dream",
+            a.RequestDreamRequest,
+            a.RequestDreamResponse,
+            admin.RequestDream,
+            "Start the nightly loop.",
+        ),
     )
 
 
-def _served(operation: Operation, most_bytes: int) -> Handler:
-    async def serve(request: Request) -> Response:
-        with telemetry.serving("gateway"), telemetry.extract(request.headers):
-            values = await _body(request, most_bytes) if operation.has_body else _parameters(request, operation)
-            answer = await call(operation.rpc, _message(values, operation.request), timeout_s=_LONGEST_S)
-        return Response(_json(answer), media_type="application/json")
+@dataclass(frozen=True)
+class _Reader:
+    """Reads bodies of bounded size in bounded time."""
 
-    return _faults_told(serve)
+    most_bytes: int
+    limit_s: float
+
+    async def body(self, request: Request) -> bytes:
+        kind = request.headers.get("content-type", _JSON).partition(";")[0].strip().lower()
+        if kind != _JSON:
+            message = f"content-type is {kind[:80]!r}: send {_JSON}"
+            raise Fault(Reason.FIELD_INVALID, message, field="content-type")
+        announced = request.headers.get("content-length", "0")
+        if announced.isdigit() and int(announced) > self.most_bytes:
+            raise self._too_large()
+        parts: list[bytes] = []
+        size = 0
+        async for part in request.stream():
+            size += len(part)
+            if size > self.most_bytes:
+                raise self._too_large()
+            parts.append(part)
+        return b"".join(parts)
+
+    def _too_large(self) -> Fault:
+        message = f"the body is larger than {self.most_bytes} bytes: send it in parts"
+        return Fault(Reason.PAYLOAD_TOO_LARGE, message, limit=str(self.most_bytes))
 
 
-def _exported(memories: MemoryServiceStub) -> Handler:
-    async def export(request: Request) -> Response:
-        wanted = memory_pb2.ExportBlocksRequest(user_id=request.query_params.get("user_id", ""))
-        parts: AsyncIterator[memory_pb2.ExportBlocksResponse] = stream(
-            memories.ExportBlocks, wanted, timeout_s=_LONGEST_S
-        )
-        first = await anext(parts, None)  # a wrong user is refused before the first byte
-
-        async def lines() -> AsyncIterator[bytes]:
-            if first is not None:
-                yield _line(first.block)
-            async for part in parts:
-                yield _line(part.block)
-
-        return StreamingResponse(lines(), media_type=_LINES)
-
-    return export
+def _routed(operation: Operation) -> str:
+    return operation.path.replace("{block_id}", "{block_id:path}")
 
 
-def _faults_told(handler: Handler) -> Handler:
-    async def told(request: Request) -> Response:
+def _endpoint(operation: Operation, reader: _Reader) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        return await _answered(_served(operation, request, reader))
+
+    return endpoint
+
+
+async def _served(operation: Operation, request: Request, reader: _Reader) -> Response:
+    _refuse_foreign_page(request)
+    if operation.method == "POST":
         try:
-            return await handler(request)
-        except Fault as fault:
-            return _problem(fault)
-        except ClientDisconnect:
-            return _problem(Fault(Reason.CANCELLED, "the caller went away"))
+            async with asyncio.timeout(reader.limit_s):
+                body = await reader.body(request)
+        except TimeoutError:
+            late = Fault(
+                Reason.DEADLINE_EXCEEDED, f"the body did not arrive within {reader.limit_s:g} s: send it again"
+            )
+            return _problem(late, status=_TOO_SLOW)
+        message = read_body(body, operation.request)
+    else:
+        message = read_query(request.scope["query_string"], operation.request, _path_fields(request, operation))
+    name = f"{operation.method} {operation.path}"
+    with telemetry.extract(request.headers), handling(name, _SERVICE, _SYSTEM):
+        answer = await operation.serve(message, LocalContext())
+    return Response(_json(answer), media_type=_JSON)
 
-    return told
+
+def _path_fields(request: Request, operation: Operation) -> Mapping[str, str]:
+    if "{block_id}" not in operation.path:
+        return {}
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode("utf-8", "surrogateescape")
+    return {"block_id": read_segment(raw.partition(b"?")[0].removeprefix(_BLOCKS.encode()), "block_id")}
 
 
-async def _no_such_page(request: Request, error: Exception) -> Response:
-    known = isinstance(error, HTTPException) and error.status_code == 405  # noqa: PLR2004 - the code's own name
-    what = f"{request.method} is not for {request.url.path}" if known else f"there is no {request.url.path}"
-    response = _problem(Fault(Reason.NOT_FOUND, f"{what}: /openapi.json lists what there is"))
-    if isinstance(error, HTTPException) and known:
-        response.status_code = error.status_code
+def _refuse_foreign_page(request: Request) -> None:
+    """A web page that a browser shows must not reach the memory on the same machine."""
+    origin = request.headers.get("origin")
+    if origin and urlsplit(origin).hostname not in _LOCAL:
+        message = "requests from other web pages are refused: call memvault from a program, or from a local page"
+        raise Fault(Reason.PERMISSION_DENIED, message, field="origin")
+
+
+async def _export(request: Request, memory: MemoryHandlers) -> Response:
+    _refuse_foreign_page(request)
+    wanted = read_query(request.scope["query_string"], memory_pb2.ExportBlocksRequest)
+    blocks: AsyncIterator[Any] = memory.ExportBlocks(wanted, LocalContext())  # type: ignore[arg-type]
+    # the first block is fetched before the answer begins: until then a failure can be told as a problem
+    first = await anext(blocks, None)
+
+    async def exported() -> AsyncIterator[str]:
+        if first is None:
+            return
+        yield _line(first.block)
+        async for part in blocks:
+            yield _line(part.block)
+
+    return StreamingResponse(exported(), media_type="application/x-ndjson")
+
+
+async def _readiness(admin: AdminHandlers) -> Response:
+    status = await admin.GetStatus(admin_pb2.GetStatusRequest(), LocalContext())  # type: ignore[arg-type]
+    parts = {part.part: part.state for part in status.parts}
+    if parts.get("search") != "ready":
+        message = f"search is {parts.get('search', 'unknown')}: wait, or see /v1/status"
+        raise Fault(Reason.SERVICE_UNAVAILABLE, message, **parts)
+    return JSONResponse({"status": "ready", "parts": parts})
+
+
+async def _answered(work: Awaitable[Response]) -> Response:
+    try:
+        return await work
+    except Fault as fault:
+        return _problem(fault)
+    except ClientDisconnect:
+        return _problem(Fault(Reason.CANCELLED, "the caller went away before the body was complete"))
+
+
+def _problem(fault: Fault, status: int | None = None) -> Response:
+    body = problem_details(fault)
+    if status is not None:
+        body["status"] = status
+    code = body["status"]
+    return Response(
+        json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"),
+        status_code=code if isinstance(code, int) else 500,
+        media_type="application/problem+json",
+    )
+
+
+async def _faulted(_: Request, error: Exception) -> Response:
+    if not isinstance(error, Fault):
+        raise error
+    return _problem(error)
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    if error.status_code == 405:  # noqa: PLR2004 - the name of the status is its number
+        message = f"{request.method} is not served here: see /openapi.json"
+        return _with_headers(_problem(Fault(Reason.UNIMPLEMENTED, message), status=405), error.headers)
+    message = "there is nothing at this path: see /openapi.json"
+    return _problem(Fault(Reason.NOT_FOUND, message), status=error.status_code)
+
+
+def _with_headers(response: Response, headers: Mapping[str, str] | None) -> Response:
+    for name, value in (headers or {}).items():
+        response.headers[name] = value
     return response
 
 
-async def _body(request: Request, most_bytes: int) -> Mapping[str, Any]:
-    collected = bytearray()
-    async for chunk in request.stream():
-        collected += chunk
-        if len(collected) > most_bytes:
-            message = f"the body is larger than {most_bytes} bytes: send fewer or smaller blocks at a time"
-            raise Fault(Reason.PAYLOAD_TOO_LARGE, message, limit=str(most_bytes))
-    try:
-        parsed = json.loads(collected.decode("utf-8"), parse_constant=_not_finite)
-    except UnicodeDecodeError as error:
-        raise Fault(Reason.TEXT_INVALID, f"the body is not UTF-8 (byte {error.start}): send UTF-8") from error
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise Fault(Reason.FIELD_INVALID, f"the body is not JSON ({error}): send a JSON object") from error
-    if not isinstance(parsed, dict):
-        raise Fault(Reason.FIELD_INVALID, f"the body is a JSON {type(parsed).__name__}: send a JSON object")
-    return parsed
+def _json(message: Message) -> bytes:
+    said = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _not_finite(word: str) -> NoReturn:
-    raise Fault(Reason.FIELD_INVALID, f"{word} is no JSON number: send a finite number")
-
-
-def _parameters(request: Request, operation: Operation) -> dict[str, Any]:
-    known = operation.request.DESCRIPTOR.fields_by_name
-    for name in request.query_params:
-        if name not in known:
-            raise Fault(Reason.FIELD_UNKNOWN, f"there is no parameter {name[:40]!r}: remove it", field=name[:40])
-    return {**request.query_params, **request.path_params}
-
-
-def _message(values: Mapping[str, Any], kind: type[Message]) -> Message:
-    message = kind()
-    try:
-        ParseDict(dict(values), message)
-    except ParseError as error:
-        raise _misfit(str(error)) from error
-    except (UnicodeError, RecursionError, ValueError, TypeError, OverflowError) as error:
-        raise Fault(
-            Reason.TEXT_INVALID, f"a text is not valid Unicode or a value does not fit: {_short(error)}"
-        ) from error
-    return message
-
-
-def _misfit(told: str) -> Fault:
-    if "has no field named" in told:
-        reason = Reason.FILTER_UNKNOWN if "v1.Filters" in told else Reason.FIELD_UNKNOWN
-        return Fault(reason, f"{_short(told)}: remove it, or see /openapi.json")
-    reason = Reason.TEXT_INVALID if "surrogate" in told or "utf-8" in told.lower() else Reason.FIELD_INVALID
-    return Fault(reason, f"{_short(told)}: see /openapi.json for what fits")
-
-
-def _short(told: object) -> str:
-    return " ".join(str(told).split())[:300].rstrip(".").encode("utf-8", "replace").decode()
-
-
-def _problem(fault: Fault) -> Response:
-    return JSONResponse(problem_details(fault), status_code=TABLE[fault.reason].http, media_type=_PROBLEM)
-
-
-def _json(message: Message) -> str:
-    return MessageToJson(
-        message,
-        preserving_proto_field_name=True,
-        always_print_fields_with_no_presence=True,
-        ensure_ascii=False,
-        indent=None,
-    )
-
-
-def _line(message: Message) -> bytes:
-    return json.dumps(MessageToDict(message, preserving_proto_field_name=True), ensure_ascii=False).encode() + b"\n"
+def _line(message: Message) -> str:
+    said = MessageToDict(message, preserving_proto_field_name=True)
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":")) + "\n"

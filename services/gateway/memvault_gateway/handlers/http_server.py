@@ -1,71 +1,90 @@
-"""Runs an ASGI application on one address, inside the event loop of the service."""
+"""Runs the HTTP face on its address, inside the process's own event loop and life."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+import contextlib
+import errno
+import socket
+from collections.abc import Iterator
 
 import uvicorn
+from starlette.types import ASGIApp
 
-Asgi = Callable[
-    [
-        MutableMapping[str, Any],
-        Callable[[], Awaitable[MutableMapping[str, Any]]],
-        Callable[[MutableMapping[str, Any]], Awaitable[None]],
-    ],
-    Awaitable[None],
-]
-_POLL_S = 0.01
-_STOP_S = 5
+from memvault.rpc.server import AddressTakenError
 
-
-class HttpServer:
-    """An HTTP server that its owner starts and stops; signals are the owner's business."""
-
-    def __init__(self, application: Asgi, address: str) -> None:
-        host, _, port = address.rpartition(":")
-        config = uvicorn.Config(
-            application,
-            host=host.strip("[]"),
-            port=int(port),
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            timeout_graceful_shutdown=_STOP_S,
-        )
-        self._server = _Server(config)
-        self._address = address
-        self._running: asyncio.Task[None] | None = None
-
-    async def start(self) -> None:
-        """Listen.
-
-        Raises:
-            OSError: When the address cannot be taken.
-        """
-        self._running = asyncio.create_task(self._serve(), name="http")
-        while not self._server.started:
-            if self._running.done():
-                await self._running
-                raise OSError(f"cannot listen on {self._address}: is the port taken?")
-            await asyncio.sleep(_POLL_S)
-
-    async def stop(self) -> None:
-        """Let running requests finish, then close."""
-        self._server.should_exit = True
-        if self._running is not None:
-            await self._running
-
-    async def _serve(self) -> None:
-        try:
-            await self._server.serve()
-        except SystemExit as error:  # uvicorn's word for an address that cannot be taken
-            raise OSError(f"cannot listen on {self._address}: is the port taken?") from error
+_BACKLOG = 2048
+_KEEP_ALIVE_S = 75
+_GRACE_S = 5
+_POLL_S = 0.005
+_HEADER_BYTES = 65_536
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its own signal handlers."""
+    """A server that leaves signals to the process it lives in."""
 
-    def install_signal_handlers(self) -> None:
-        """Signals belong to the process's lifecycle."""
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class HttpServer:
+    """Serves an ASGI application at `host:port`; port 0 takes a free one."""
+
+    def __init__(self, face: ASGIApp, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        self._host, self._port = host.strip("[]"), int(port)
+        self._face = face
+        self._server: _Server | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    @property
+    def address(self) -> str:
+        """`host:port`, with the port that was really taken once it runs."""
+        return f"[{self._host}]:{self._port}" if ":" in self._host else f"{self._host}:{self._port}"
+
+    async def start(self) -> None:
+        """Listen, and return once requests are answered.
+
+        Raises:
+            AddressTakenError: When the address cannot be listened on.
+        """
+        listening = self._listen()
+        self._port = listening.getsockname()[1]
+        config = uvicorn.Config(
+            self._face,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            timeout_graceful_shutdown=_GRACE_S,
+            h11_max_incomplete_event_size=_HEADER_BYTES,
+        )
+        self._server = _Server(config)
+        self._running = asyncio.create_task(self._server.serve(sockets=[listening]))
+        while not self._server.started and not self._running.done():  # noqa: ASYNC110 - uvicorn has only a flag
+            await asyncio.sleep(_POLL_S)
+        if self._running.done():
+            await self._running
+
+    async def stop(self) -> None:
+        """Let running requests finish, for five seconds at most, and close."""
+        if self._server is None or self._running is None:
+            return
+        self._server.should_exit = True
+        await self._running
+
+    def _listen(self) -> socket.socket:
+        family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((self._host, self._port))
+            listening.listen(_BACKLOG)
+        except OSError as error:
+            listening.close()
+            message = f"cannot listen on {self.address}: stop the process that uses it, or set another http.address"
+            raise AddressTakenError(errno.EADDRINUSE, message) from error
+        listening.setblocking(False)  # noqa: FBT003 - the socket's own signature
+        return listening
