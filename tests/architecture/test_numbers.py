@@ -25,11 +25,21 @@ def loads() -> Iterator[tuple[str, type[BaseModel], str]]:
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name not in {"load", "load_settings"} or not isinstance(node.args[1], ast.Name | ast.Attribute):
                 continue
-            module = importlib.import_module(dotted(path))
-            model = eval(ast.unparse(node.args[1]), vars(module))  # noqa: S307 - our own source
-            section = eval(ast.unparse(node.args[0]), vars(module))  # noqa: S307 - our own source
-            if isinstance(model, type) and issubclass(model, BaseModel):
+            scope = vars(importlib.import_module(dotted(path)))
+            section, model = (resolved(argument, scope) for argument in node.args[:2])
+            if isinstance(section, str) and isinstance(model, type) and issubclass(model, BaseModel):
                 yield section, model, shown(path)
+
+
+def resolved(argument: ast.expr, scope: dict[str, object]) -> object:
+    """A constant, or what a name or a dotted name means in its module; None when it is a local."""
+    if isinstance(argument, ast.Constant):
+        return argument.value
+    first, *rest = ast.unparse(argument).split(".")
+    found = scope.get(first)
+    for name in rest:
+        found = getattr(found, name, None)
+    return found
 
 
 def dotted(path: Path) -> str:
