@@ -153,11 +153,11 @@ class Graphs:
         if entry.building is not None and not entry.building.done() and entry.building_for == graph.revision:
             return entry.building
         entry.building_for = graph.revision
-        entry.building = asyncio.create_task(self._finish(entry, lambda: self._view_of(graph)))
+        entry.building = asyncio.create_task(self._finish(entry, lambda: self._view_of(graph, entry.view)))
         return entry.building
 
-    def _view_of(self, graph: UserGraph) -> GraphView:
-        return build_view(graph, self._edges, self._links, self._clock.now())
+    def _view_of(self, graph: UserGraph, previous: GraphView | None) -> GraphView:
+        return build_view(graph, self._edges, self._links, self._clock.now(), previous)
 
     @staticmethod
     async def _finish(entry: _Entry, make: Callable[[], GraphView]) -> GraphView:

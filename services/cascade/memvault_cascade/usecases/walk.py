@@ -10,6 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
+
 from memvault.faults import Fault, Reason
 from memvault_cascade.domain.graph.linking import Link, link
 from memvault_cascade.domain.graph.overview import FitNumbers, FittingCommunity, as_it_was, fitting
@@ -32,7 +34,6 @@ from memvault_cascade.domain.graph.walk import (
 from memvault_cascade.ports import Kind, Nearest
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from memvault_cascade.domain.graph.matrix import EdgeWeights
@@ -237,18 +238,15 @@ def _walk(
     mentions = {b: view.graph.blocks[b].mentions for b in seeds.blocks if b in view.graph.blocks}
     restart = restart_vector(view.matrix, seeds, mentions, numbers.seeds)
     rank = personalised_pagerank(view.matrix.adjacency, restart, numbers.walk)
-    planted = {
-        e: float(restart[row])
-        for e, row in view.matrix.row_of.items()
-        if row < len(view.matrix.entity_ids) and restart[row] > 0
-    }
+    rows = np.flatnonzero(restart[: len(view.matrix.entity_ids)])
+    planted = {view.matrix.entity_ids[row]: float(restart[row]) for row in rows}
     if question.mode is Mode.GLOBAL:
         return _Walked((), (), links, planted)
     limit = question.limit or numbers.limit
     paths = Paths(view.graph, view.matrix, view.facts, planted, numbers.paths, moment)
     # Below the floor a similarity says nothing, and would lift any fact of an unrelated question.
     similarity = {fact: alike for fact, alike in found.get(Kind.TRIPLE.value, ()) if alike >= numbers.least_fact}
-    triples = near_triples(view.graph, view.matrix, rank, similarity, moment, limit)
+    triples = near_triples(view.facts, rank, similarity, moment, limit)
     blocks = near_blocks(view.matrix, rank, limit, seeds.blocks.keys())
     return _Walked(
         tuple(

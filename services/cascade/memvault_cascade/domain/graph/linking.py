@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -59,27 +58,27 @@ class NameIndex:
     limits: LinkLimits = field(default_factory=LinkLimits)
 
 
-def build_name_index(entities: Iterable[Entity], limits: LinkLimits) -> NameIndex:
-    """Index all spellings of all entities."""
-    by_key: dict[str, list[str]] = defaultdict(list)
-    by_deletion: dict[str, list[str]] = defaultdict(list)
-    by_word: dict[str, list[str]] = defaultdict(list)
+def build_name_index(entities: Iterable[Entity], limits: LinkLimits, *, onto: NameIndex | None = None) -> NameIndex:
+    """Index all spellings of entities, in addition to those of another index, which stays as it is."""
+    by_key = dict(onto.by_key) if onto else {}
+    by_deletion = dict(onto.by_deletion) if onto else {}
+    by_word = dict(onto.by_word) if onto else {}
     for entity in entities:
         if entity.kind is EntityKind.SELF:
             continue
-        for spelling in dict.fromkeys(entity_key(name) for name in (entity.name, *entity.aliases)):
+        for spelling in {entity_key(name): None for name in (entity.name, *entity.aliases)}:
             if not spelling or len(spelling) > limits.longest_name:
                 continue
-            by_key[spelling].append(entity.id)
-            if _may_have_typo(spelling, limits):
-                for shorter in (spelling, *_deletions(spelling)):
-                    by_deletion[shorter].append(spelling)
+            if spelling not in by_key and _may_have_typo(spelling, limits):
+                for shorter in {spelling, *_deletions(spelling)}:
+                    by_deletion[shorter] = (*by_deletion.get(shorter, ()), spelling)
+            by_key[spelling] = (*by_key.get(spelling, ()), entity.id)
             words = spelling.split()
-            if len(words) > 1:
-                # A person's first or last name, or the head of a longer name, is how people refer to it later.
-                for word in {words[0], words[-1]}:
-                    by_word[word].append(entity.id)
-    return NameIndex(_frozen(by_key), _frozen(by_deletion), _frozen(by_word), limits)
+            # A person's first or last name, or the head of a longer name, is how people refer to it later.
+            for word in {words[0], words[-1]} if len(words) > 1 else ():
+                if len(by_word.get(word, ())) <= limits.most_by_part:
+                    by_word[word] = (*by_word.get(word, ()), entity.id)
+    return NameIndex(by_key, by_deletion, by_word, limits)
 
 
 def link(text: str, index: NameIndex) -> tuple[Link, ...]:
@@ -219,10 +218,6 @@ def _joined(tokens: list[str]) -> str:
 def _keep(found: dict[str, Link], entity: str, confidence: float, how: str) -> None:
     if entity not in found or found[entity].confidence < confidence:
         found[entity] = Link(entity, confidence, how)
-
-
-def _frozen(index: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
-    return {key: tuple(dict.fromkeys(values)) for key, values in index.items()}
 
 
 def may_be_synonyms(one: str, other: str) -> bool:

@@ -101,23 +101,18 @@ class _Edges:
 
     def __init__(self, row_of: Mapping[str, int]) -> None:
         self._row_of = row_of
-        self._rows: list[int] = []
-        self._columns: list[int] = []
-        self._values: list[float] = []
+        self._found: list[tuple[int, int, float]] = []
 
     def add(self, one: str, other: str, weight: float) -> None:
-        first, second = self._row_of.get(one), self._row_of.get(other)
-        if first is None or second is None or first == second or weight <= 0:
-            return
-        self._rows += (first, second)
-        self._columns += (second, first)
-        self._values += (weight, weight)
+        first, second = self._row_of.get(one, -1), self._row_of.get(other, -1)
+        if first != second and first >= 0 and second >= 0 and weight > 0:
+            self._found.append((first, second, weight))
 
     def matrix(self) -> sparse.csr_matrix:
         size = len(self._row_of)
-        entries = (
-            np.asarray(self._values, dtype=np.float64),
-            (np.asarray(self._rows, np.int32), np.asarray(self._columns, np.int32)),
-        )
+        table = np.asarray(self._found, dtype=np.float64).reshape(-1, 3)
+        first, second = table[:, 0].astype(np.int32), table[:, 1].astype(np.int32)
+        rows, columns = np.concatenate((first, second)), np.concatenate((second, first))
+        entries = (np.concatenate((table[:, 2], table[:, 2])), (rows, columns))
         summed: sparse.csr_matrix = sparse.coo_matrix(entries, shape=(size, size)).tocsr()
         return summed

@@ -26,19 +26,31 @@ class GraphView:
     made_for: datetime
 
 
-def build_view(graph: UserGraph, weights: EdgeWeights, links: LinkLimits, moment: datetime) -> GraphView:
-    """Compute a view of the graph as it stands at `moment`."""
-    return GraphView(
-        graph,
-        build_matrix(graph, weights, moment),
-        build_name_index(graph.entities.values(), links),
-        FactIndex.of(graph.triples.values()),
-        moment,
-    )
+def build_view(
+    graph: UserGraph,
+    weights: EdgeWeights,
+    links: LinkLimits,
+    moment: datetime,
+    previous: GraphView | None = None,
+) -> GraphView:
+    """Compute a view of the graph as it stands at `moment`; an older view of it saves work."""
+    matrix = build_matrix(graph, weights, moment)
+    names = _names(graph, links, previous)
+    return GraphView(graph, matrix, names, FactIndex.of(graph.triples.values(), matrix), moment)
+
+
+def _names(graph: UserGraph, links: LinkLimits, previous: GraphView | None) -> NameIndex:
+    """The index of names, continued from the previous one when entities only came: most writes only add a few."""
+    if previous is None:
+        return build_name_index(graph.entities.values(), links)
+    known = previous.graph.entities
+    if any(graph.entities.get(identity) != entity for identity, entity in known.items()):
+        return build_name_index(graph.entities.values(), links)
+    return build_name_index((e for i, e in graph.entities.items() if i not in known), links, onto=previous.names)
 
 
 def view_at(view: GraphView, weights: EdgeWeights, moment: datetime) -> GraphView:
     """The same graph as it stood at an earlier moment: without later blocks and facts (`as_of`)."""
     matrix = build_matrix(view.graph, weights, moment, past_only=True)
-    facts = FactIndex.of(t for t in view.graph.triples.values() if t.holds_at(moment))
+    facts = FactIndex.of((t for t in view.graph.triples.values() if t.holds_at(moment)), matrix)
     return GraphView(view.graph, matrix, view.names, facts, moment)

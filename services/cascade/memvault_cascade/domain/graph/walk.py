@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,17 +70,28 @@ class PathCosts:
 
 @dataclass(frozen=True, slots=True)
 class FactIndex:
-    """Facts by their two ends, in either order."""
+    """Facts whose ends both lie in a matrix, ordered by id.
 
+    `rows` (n x 2, int64) are the rows of their ends, `place_of` finds a fact by id, `by_ends` by its two ends in either
+    order.
+    """
+
+    triples: tuple[Triple, ...]
+    rows: NDArray[np.int64]
+    place_of: Mapping[str, int]
     by_ends: Mapping[tuple[str, str], tuple[Triple, ...]]
 
     @classmethod
-    def of(cls, triples: Iterable[Triple]) -> FactIndex:
+    def of(cls, triples: Iterable[Triple], matrix: GraphMatrix) -> FactIndex:
         """Index facts."""
-        by_ends: dict[tuple[str, str], list[Triple]] = defaultdict(list)
-        for triple in triples:
-            by_ends[_ends(triple.subject_id, triple.object_id)].append(triple)
-        return cls({ends: tuple(facts) for ends, facts in by_ends.items()})
+        row_of = matrix.row_of
+        kept = sorted((t for t in triples if t.subject_id in row_of and t.object_id in row_of), key=lambda t: t.id)
+        rows = np.asarray([(row_of[t.subject_id], row_of[t.object_id]) for t in kept], np.int64).reshape(-1, 2)
+        by_ends: dict[tuple[str, str], tuple[Triple, ...]] = {}
+        for triple in kept:
+            ends = _ends(triple.subject_id, triple.object_id)
+            by_ends[ends] = (*by_ends.get(ends, ()), triple)
+        return cls(tuple(kept), rows, {t.id: place for place, t in enumerate(kept)}, by_ends)
 
     def between(self, one: str, other: str) -> tuple[Triple, ...]:
         """Facts that join two entities."""
@@ -197,19 +207,18 @@ def _lengths(matrix: GraphMatrix, costs: PathCosts) -> NDArray[np.float64]:
 def near_blocks(
     matrix: GraphMatrix, rank: NDArray[np.float64], limit: int, skipped: Collection[str]
 ) -> list[tuple[str, float]]:
-    """Blocks by their share of the walk, the nearest first, without those to skip; the best of all has weight 1."""
+    """Blocks by their share of the walk, nearest first, without those to skip; the best of all has weight 1."""
     values = rank[len(matrix.entity_ids) :]
     if not len(values) or values.max() <= 0:
         return []
     scaled = values / values.max()
-    order = np.argsort(-scaled, kind="stable")
-    found = ((matrix.block_ids[row], float(scaled[row])) for row in order if scaled[row] > 0)
-    return [(block, weight) for block, weight in found if block not in skipped][:limit]
+    order = (int(row) for row in np.argsort(-scaled, kind="stable") if scaled[row] > 0)
+    found = ((matrix.block_ids[row], float(scaled[row])) for row in order)
+    return list(islice(((block, weight) for block, weight in found if block not in skipped), limit))
 
 
 def near_triples(
-    graph: UserGraph,
-    matrix: GraphMatrix,
+    facts: FactIndex,
     rank: NDArray[np.float64],
     similarity: Mapping[str, float],
     moment: datetime,
@@ -221,17 +230,16 @@ def near_triples(
     when both ends are. The vector's: calibrated similarity of fact and query (`similarity`, by triple id), 0 for facts
     that the vectors did not find.
     """
-    held = [
-        t
-        for t in graph.triples.values()
-        if t.holds_at(moment) and t.subject_id in matrix.row_of and t.object_id in matrix.row_of
-    ]
-    if not held:
+    if not facts.triples:
         return []
-    ends = np.asarray([(matrix.row_of[t.subject_id], matrix.row_of[t.object_id]) for t in held])
-    mass = np.sqrt(rank[ends[:, 0]] * rank[ends[:, 1]])
-    walked = mass / mass.max() if mass.max() > 0 else mass
-    alike = np.asarray([similarity.get(t.id, 0.0) for t in held])
-    weight = (walked + alike) / 2 if similarity else walked
-    order = sorted(range(len(held)), key=lambda i: (-weight[i], held[i].id))
-    return [(held[i], float(weight[i])) for i in order[:limit] if weight[i] > 0]
+    mass = np.sqrt(rank[facts.rows[:, 0]] * rank[facts.rows[:, 1]])
+    weight = mass / mass.max() if mass.max() > 0 else mass
+    if similarity:
+        for triple, alike in similarity.items():
+            place = facts.place_of.get(triple)
+            if place is not None:
+                weight[place] += alike
+        weight /= 2
+    order = (int(place) for place in np.argsort(-weight, kind="stable") if weight[place] > 0)
+    held = ((facts.triples[place], float(weight[place])) for place in order if facts.triples[place].holds_at(moment))
+    return list(islice(held, limit))
