@@ -45,7 +45,7 @@ class ClassifyRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., conversation_id: _Optional[str] = ..., recent_utterances: _Optional[_Iterable[_Union[_types_pb2.Utterance, _Mapping]]] = ..., now: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., time_zone: _Optional[str] = ..., origin: _Optional[str] = ..., intent: _Optional[str] = ..., facet: _Optional[str] = ..., thinking_mode: _Optional[str] = ..., off: _Optional[_Iterable[str]] = ..., profile: _Optional[str] = ..., conditions: _Optional[str] = ..., recall_id: _Optional[str] = ...) -> None: ...
 
 class ClassifyResponse(_message.Message):
-    __slots__ = ("raw_distribution", "distribution", "intent", "confidence", "funnel", "keyword_matches", "facet", "completed_query", "time_expression", "time_range", "time_explicit", "layers", "retrieval_mode", "thinking_mode", "scoring_profile", "query_vector", "query_tokens", "raw_query_vector", "hyde_passage", "hyde_vector", "prefetch", "prefetch_match", "degraded", "skipped", "times", "runner_up", "grouping", "encoder_id")
+    __slots__ = ("raw_distribution", "distribution", "intent", "confidence", "funnel", "keyword_matches", "facet", "completed_query", "time_expression", "time_range", "time_explicit", "layers", "retrieval_mode", "thinking_mode", "scoring_profile", "query_vector", "query_tokens", "raw_query_vector", "hyde_passage", "hyde_vector", "prefetch", "prefetch_match", "degraded", "skipped", "times", "runner_up", "grouping", "encoder_id", "bare")
     RAW_DISTRIBUTION_FIELD_NUMBER: _ClassVar[int]
     DISTRIBUTION_FIELD_NUMBER: _ClassVar[int]
     INTENT_FIELD_NUMBER: _ClassVar[int]
@@ -74,6 +74,7 @@ class ClassifyResponse(_message.Message):
     RUNNER_UP_FIELD_NUMBER: _ClassVar[int]
     GROUPING_FIELD_NUMBER: _ClassVar[int]
     ENCODER_ID_FIELD_NUMBER: _ClassVar[int]
+    BARE_FIELD_NUMBER: _ClassVar[int]
     raw_distribution: _containers.RepeatedCompositeFieldContainer[_recall_pb2.IntentProbability]
     distribution: _containers.RepeatedCompositeFieldContainer[_recall_pb2.IntentProbability]
     intent: str
@@ -102,7 +103,8 @@ class ClassifyResponse(_message.Message):
     runner_up: str
     grouping: str
     encoder_id: str
-    def __init__(self, raw_distribution: _Optional[_Iterable[_Union[_recall_pb2.IntentProbability, _Mapping]]] = ..., distribution: _Optional[_Iterable[_Union[_recall_pb2.IntentProbability, _Mapping]]] = ..., intent: _Optional[str] = ..., confidence: _Optional[float] = ..., funnel: _Optional[str] = ..., keyword_matches: _Optional[_Iterable[str]] = ..., facet: _Optional[str] = ..., completed_query: _Optional[str] = ..., time_expression: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_explicit: _Optional[bool] = ..., layers: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[str] = ..., thinking_mode: _Optional[str] = ..., scoring_profile: _Optional[str] = ..., query_vector: _Optional[bytes] = ..., query_tokens: _Optional[_Union[_prefetch_pb2.TokenVectors, _Mapping]] = ..., raw_query_vector: _Optional[bytes] = ..., hyde_passage: _Optional[str] = ..., hyde_vector: _Optional[bytes] = ..., prefetch: _Optional[_Union[_prefetch_pb2.PrefetchEntry, _Mapping]] = ..., prefetch_match: _Optional[str] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., runner_up: _Optional[str] = ..., grouping: _Optional[str] = ..., encoder_id: _Optional[str] = ...) -> None: ...
+    bare: bool
+    def __init__(self, raw_distribution: _Optional[_Iterable[_Union[_recall_pb2.IntentProbability, _Mapping]]] = ..., distribution: _Optional[_Iterable[_Union[_recall_pb2.IntentProbability, _Mapping]]] = ..., intent: _Optional[str] = ..., confidence: _Optional[float] = ..., funnel: _Optional[str] = ..., keyword_matches: _Optional[_Iterable[str]] = ..., facet: _Optional[str] = ..., completed_query: _Optional[str] = ..., time_expression: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_explicit: _Optional[bool] = ..., layers: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[str] = ..., thinking_mode: _Optional[str] = ..., scoring_profile: _Optional[str] = ..., query_vector: _Optional[bytes] = ..., query_tokens: _Optional[_Union[_prefetch_pb2.TokenVectors, _Mapping]] = ..., raw_query_vector: _Optional[bytes] = ..., hyde_passage: _Optional[str] = ..., hyde_vector: _Optional[bytes] = ..., prefetch: _Optional[_Union[_prefetch_pb2.PrefetchEntry, _Mapping]] = ..., prefetch_match: _Optional[str] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., runner_up: _Optional[str] = ..., grouping: _Optional[str] = ..., encoder_id: _Optional[str] = ..., bare: _Optional[bool] = ...) -> None: ...
 
 class ReadProfileRequest(_message.Message):
     __slots__ = ("user_id", "now")

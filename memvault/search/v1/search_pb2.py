@@ -28,7 +28,7 @@ from memvault.recall.v1 import types_pb2 as memvault_dot_recall_dot_v1_dot_types
 from memvault.slow_thinker.v1 import prefetch_pb2 as memvault_dot_slow__thinker_dot_v1_dot_prefetch__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmemvault/search/v1/search.proto\x12\x12memvault.search.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fmemvault/recall/v1/recall.proto\x1a\x1ememvault/recall/v1/types.proto\x1a\'memvault/slow_thinker/v1/prefetch.proto\"\xfe\x02\n\rUnderstanding\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x0e\n\x06intent\x18\x03 \x01(\t\x12;\n\x0c\x64istribution\x18\x04 \x03(\x0b\x32%.memvault.recall.v1.IntentProbability\x12\r\n\x05\x66\x61\x63\x65t\x18\x05 \x01(\t\x12\x31\n\ntime_range\x18\x06 \x01(\x0b\x32\x1d.memvault.recall.v1.TimeRange\x12\x15\n\rtime_explicit\x18\x07 \x01(\x08\x12\x14\n\x0cquery_vector\x18\x08 \x01(\x0c\x12<\n\x0cquery_tokens\x18\t \x01(\x0b\x32&.memvault.slow_thinker.v1.TokenVectors\x12\x13\n\x0bhyde_vector\x18\n \x01(\x0c\x12\x18\n\x10raw_query_vector\x18\x0b \x01(\x0c\x12\x12\n\nencoder_id\x18\x0c \x01(\t\x12\x10\n\x08grouping\x18\r \x01(\t\"\xdf\x01\n\x10SearchConditions\x12,\n\x07\x66ilters\x18\x01 \x01(\x0b\x32\x1b.memvault.recall.v1.Filters\x12)\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07profile\x18\x04 \x01(\t\x12\x0b\n\x03off\x18\x05 \x03(\t\x12\x0f\n\x07\x65xplain\x18\x06 \x01(\x08\x12\x1a\n\x12include_candidates\x18\x07 \x01(\x08\"\x92\x01\n\rSearchRequest\x12\x38\n\runderstanding\x18\x01 \x01(\x0b\x32!.memvault.search.v1.Understanding\x12\x38\n\nconditions\x18\x02 \x01(\x0b\x32$.memvault.search.v1.SearchConditions\x12\r\n\x05limit\x18\x03 \x01(\x05\"\xa5\x01\n\tSearchHit\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x11\n\thighlight\x18\x03 \x01(\t\x12\x38\n\x0b\x65xplanation\x18\x04 \x01(\x0b\x32#.memvault.recall.v1.CardExplanation\x12\x12\n\nsimilarity\x18\x05 \x01(\x01\"\xe9\x02\n\x0eScoreReference\x12<\n\x05lists\x18\x01 \x03(\x0b\x32-.memvault.search.v1.ScoreReference.RankedList\x12\x1a\n\x12\x62\x65st_scoring_score\x18\x02 \x01(\x01\x12\x13\n\x0bscoring_low\x18\x03 \x01(\x01\x12\x14\n\x0cscoring_high\x18\x04 \x01(\x01\x12\x12\n\nrerank_low\x18\x05 \x01(\x01\x12\x13\n\x0brerank_high\x18\x06 \x01(\x01\x12\x10\n\x08reranked\x18\x07 \x01(\x08\x12/\n\x06scored\x18\x08 \x03(\x0b\x32\x1f.memvault.search.v1.ScoredBlock\x12\x14\n\x0c\x62oost_centre\x18\t \x01(\x01\x12\x13\n\x0b\x62lend_floor\x18\n \x01(\x01\x1a;\n\nRankedList\x12\x0e\n\x06ranker\x18\x01 \x01(\t\x12\x0e\n\x06scores\x18\x02 \x03(\x01\x12\r\n\x05limit\x18\x03 \x01(\x05\".\n\x0bScoredBlock\x12\x10\n\x08\x62lock_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\"\xf2\x03\n\x0eSearchResponse\x12+\n\x04hits\x18\x01 \x03(\x0b\x32\x1d.memvault.search.v1.SearchHit\x12\x12\n\nconfidence\x18\x02 \x01(\t\x12\x11\n\trelevance\x18\x03 \x01(\x01\x12\x31\n\ncandidates\x18\x04 \x03(\x0b\x32\x1d.memvault.recall.v1.Candidate\x12\x35\n\treference\x18\x05 \x01(\x0b\x32\".memvault.search.v1.ScoreReference\x12\x31\n\x08\x64\x65graded\x18\x06 \x03(\x0b\x32\x1f.memvault.recall.v1.Degradation\x12)\n\x07skipped\x18\x07 \x03(\x0b\x32\x18.memvault.recall.v1.Skip\x12*\n\x05times\x18\x08 \x03(\x0b\x32\x1b.memvault.recall.v1.HopTime\x12\x18\n\x10\x63\x61ndidates_found\x18\t \x01(\x05\x12\x10\n\x08reranked\x18\n \x01(\x05\x12\x15\n\rwrite_version\x18\x0b \x01(\x05\x12\x17\n\x0fscoring_profile\x18\x0c \x01(\t\x12\x0f\n\x07profile\x18\r \x01(\t\x12\x14\n\x0cquery_vector\x18\x0e \x01(\x0c\x12\x15\n\rtime_filtered\x18\x0f \x01(\x08\"\xab\x02\n\x0cScoreRequest\x12\x38\n\runderstanding\x18\x01 \x01(\x0b\x32!.memvault.search.v1.Understanding\x12\x38\n\nconditions\x18\x02 \x01(\x0b\x32$.memvault.search.v1.SearchConditions\x12\x11\n\tblock_ids\x18\x03 \x03(\t\x12\x35\n\treference\x18\x04 \x01(\x0b\x32\".memvault.search.v1.ScoreReference\x12\x31\n\ncandidates\x18\x05 \x03(\x0b\x32\x1d.memvault.recall.v1.Candidate\x12\x1b\n\x13since_write_version\x18\x06 \x01(\x05\x12\r\n\x05limit\x18\x07 \x01(\x05\"\xaf\x02\n\rScoreResponse\x12+\n\x04hits\x18\x01 \x03(\x0b\x32\x1d.memvault.search.v1.SearchHit\x12\x19\n\x11\x63hanged_block_ids\x18\x02 \x03(\t\x12\x31\n\x08\x64\x65graded\x18\x03 \x03(\x0b\x32\x1f.memvault.recall.v1.Degradation\x12\x15\n\rwrite_version\x18\x04 \x01(\x05\x12\x11\n\trelevance\x18\x05 \x01(\x01\x12\x12\n\nconfidence\x18\x06 \x01(\t\x12)\n\x07skipped\x18\x07 \x03(\x0b\x32\x18.memvault.recall.v1.Skip\x12*\n\x05times\x18\x08 \x03(\x0b\x32\x1b.memvault.recall.v1.HopTime\x12\x0e\n\x06margin\x18\t \x01(\x01\"7\n\x11ReadBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\"V\n\x12ReadBlocksResponse\x12)\n\x06\x62locks\x18\x01 \x03(\x0b\x32\x19.memvault.recall.v1.Block\x12\x15\n\rwrite_version\x18\x02 \x01(\x05\"R\n\x11ListBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12,\n\x07\x66ilters\x18\x02 \x01(\x0b\x32\x1b.memvault.recall.v1.Filters\"?\n\x12ListBlocksResponse\x12)\n\x06\x62locks\x18\x01 \x03(\x0b\x32\x19.memvault.recall.v1.Block\"{\n\x13\x46orgetBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\x12,\n\x07\x66ilters\x18\x03 \x01(\x0b\x32\x1b.memvault.recall.v1.Filters\x12\x12\n\nwhole_user\x18\x04 \x01(\x08\"@\n\x14\x46orgetBlocksResponse\x12\x11\n\tblock_ids\x18\x01 \x03(\t\x12\x15\n\rwrite_version\x18\x02 \x01(\x05\"\"\n\x0fGetIndexRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"\x94\x01\n\x10GetIndexResponse\x12\x0e\n\x06\x62locks\x18\x01 \x01(\x05\x12\x10\n\x08passages\x18\x02 \x01(\x05\x12\r\n\x05users\x18\x03 \x01(\x05\x12\x12\n\nencoder_id\x18\x04 \x01(\t\x12\x15\n\rwrite_version\x18\x05 \x01(\x05\x12\r\n\x05store\x18\x06 \x01(\t\x12\x15\n\rconversations\x18\x07 \x01(\x05\x32\xa4\x04\n\rSearchService\x12O\n\x06Search\x12!.memvault.search.v1.SearchRequest\x1a\".memvault.search.v1.SearchResponse\x12L\n\x05Score\x12 .memvault.search.v1.ScoreRequest\x1a!.memvault.search.v1.ScoreResponse\x12[\n\nReadBlocks\x12%.memvault.search.v1.ReadBlocksRequest\x1a&.memvault.search.v1.ReadBlocksResponse\x12]\n\nListBlocks\x12%.memvault.search.v1.ListBlocksRequest\x1a&.memvault.search.v1.ListBlocksResponse0\x01\x12\x61\n\x0c\x46orgetBlocks\x12\'.memvault.search.v1.ForgetBlocksRequest\x1a(.memvault.search.v1.ForgetBlocksResponse\x12U\n\x08GetIndex\x12#.memvault.search.v1.GetIndexRequest\x1a$.memvault.search.v1.GetIndexResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmemvault/search/v1/search.proto\x12\x12memvault.search.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fmemvault/recall/v1/recall.proto\x1a\x1ememvault/recall/v1/types.proto\x1a\'memvault/slow_thinker/v1/prefetch.proto\"\x8c\x03\n\rUnderstanding\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05query\x18\x02 \x01(\t\x12\x0e\n\x06intent\x18\x03 \x01(\t\x12;\n\x0c\x64istribution\x18\x04 \x03(\x0b\x32%.memvault.recall.v1.IntentProbability\x12\r\n\x05\x66\x61\x63\x65t\x18\x05 \x01(\t\x12\x31\n\ntime_range\x18\x06 \x01(\x0b\x32\x1d.memvault.recall.v1.TimeRange\x12\x15\n\rtime_explicit\x18\x07 \x01(\x08\x12\x14\n\x0cquery_vector\x18\x08 \x01(\x0c\x12<\n\x0cquery_tokens\x18\t \x01(\x0b\x32&.memvault.slow_thinker.v1.TokenVectors\x12\x13\n\x0bhyde_vector\x18\n \x01(\x0c\x12\x18\n\x10raw_query_vector\x18\x0b \x01(\x0c\x12\x12\n\nencoder_id\x18\x0c \x01(\t\x12\x10\n\x08grouping\x18\r \x01(\t\x12\x0c\n\x04\x62\x61re\x18\x0e \x01(\x08\"\xdf\x01\n\x10SearchConditions\x12,\n\x07\x66ilters\x18\x01 \x01(\x0b\x32\x1b.memvault.recall.v1.Filters\x12)\n\x05\x61s_of\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07profile\x18\x04 \x01(\t\x12\x0b\n\x03off\x18\x05 \x03(\t\x12\x0f\n\x07\x65xplain\x18\x06 \x01(\x08\x12\x1a\n\x12include_candidates\x18\x07 \x01(\x08\"\x92\x01\n\rSearchRequest\x12\x38\n\runderstanding\x18\x01 \x01(\x0b\x32!.memvault.search.v1.Understanding\x12\x38\n\nconditions\x18\x02 \x01(\x0b\x32$.memvault.search.v1.SearchConditions\x12\r\n\x05limit\x18\x03 \x01(\x05\"\xa5\x01\n\tSearchHit\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x11\n\thighlight\x18\x03 \x01(\t\x12\x38\n\x0b\x65xplanation\x18\x04 \x01(\x0b\x32#.memvault.recall.v1.CardExplanation\x12\x12\n\nsimilarity\x18\x05 \x01(\x01\"\xe9\x02\n\x0eScoreReference\x12<\n\x05lists\x18\x01 \x03(\x0b\x32-.memvault.search.v1.ScoreReference.RankedList\x12\x1a\n\x12\x62\x65st_scoring_score\x18\x02 \x01(\x01\x12\x13\n\x0bscoring_low\x18\x03 \x01(\x01\x12\x14\n\x0cscoring_high\x18\x04 \x01(\x01\x12\x12\n\nrerank_low\x18\x05 \x01(\x01\x12\x13\n\x0brerank_high\x18\x06 \x01(\x01\x12\x10\n\x08reranked\x18\x07 \x01(\x08\x12/\n\x06scored\x18\x08 \x03(\x0b\x32\x1f.memvault.search.v1.ScoredBlock\x12\x14\n\x0c\x62oost_centre\x18\t \x01(\x01\x12\x13\n\x0b\x62lend_floor\x18\n \x01(\x01\x1a;\n\nRankedList\x12\x0e\n\x06ranker\x18\x01 \x01(\t\x12\x0e\n\x06scores\x18\x02 \x03(\x01\x12\r\n\x05limit\x18\x03 \x01(\x05\".\n\x0bScoredBlock\x12\x10\n\x08\x62lock_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\"\xf2\x03\n\x0eSearchResponse\x12+\n\x04hits\x18\x01 \x03(\x0b\x32\x1d.memvault.search.v1.SearchHit\x12\x12\n\nconfidence\x18\x02 \x01(\t\x12\x11\n\trelevance\x18\x03 \x01(\x01\x12\x31\n\ncandidates\x18\x04 \x03(\x0b\x32\x1d.memvault.recall.v1.Candidate\x12\x35\n\treference\x18\x05 \x01(\x0b\x32\".memvault.search.v1.ScoreReference\x12\x31\n\x08\x64\x65graded\x18\x06 \x03(\x0b\x32\x1f.memvault.recall.v1.Degradation\x12)\n\x07skipped\x18\x07 \x03(\x0b\x32\x18.memvault.recall.v1.Skip\x12*\n\x05times\x18\x08 \x03(\x0b\x32\x1b.memvault.recall.v1.HopTime\x12\x18\n\x10\x63\x61ndidates_found\x18\t \x01(\x05\x12\x10\n\x08reranked\x18\n \x01(\x05\x12\x15\n\rwrite_version\x18\x0b \x01(\x05\x12\x17\n\x0fscoring_profile\x18\x0c \x01(\t\x12\x0f\n\x07profile\x18\r \x01(\t\x12\x14\n\x0cquery_vector\x18\x0e \x01(\x0c\x12\x15\n\rtime_filtered\x18\x0f \x01(\x08\"\xab\x02\n\x0cScoreRequest\x12\x38\n\runderstanding\x18\x01 \x01(\x0b\x32!.memvault.search.v1.Understanding\x12\x38\n\nconditions\x18\x02 \x01(\x0b\x32$.memvault.search.v1.SearchConditions\x12\x11\n\tblock_ids\x18\x03 \x03(\t\x12\x35\n\treference\x18\x04 \x01(\x0b\x32\".memvault.search.v1.ScoreReference\x12\x31\n\ncandidates\x18\x05 \x03(\x0b\x32\x1d.memvault.recall.v1.Candidate\x12\x1b\n\x13since_write_version\x18\x06 \x01(\x05\x12\r\n\x05limit\x18\x07 \x01(\x05\"\xaf\x02\n\rScoreResponse\x12+\n\x04hits\x18\x01 \x03(\x0b\x32\x1d.memvault.search.v1.SearchHit\x12\x19\n\x11\x63hanged_block_ids\x18\x02 \x03(\t\x12\x31\n\x08\x64\x65graded\x18\x03 \x03(\x0b\x32\x1f.memvault.recall.v1.Degradation\x12\x15\n\rwrite_version\x18\x04 \x01(\x05\x12\x11\n\trelevance\x18\x05 \x01(\x01\x12\x12\n\nconfidence\x18\x06 \x01(\t\x12)\n\x07skipped\x18\x07 \x03(\x0b\x32\x18.memvault.recall.v1.Skip\x12*\n\x05times\x18\x08 \x03(\x0b\x32\x1b.memvault.recall.v1.HopTime\x12\x0e\n\x06margin\x18\t \x01(\x01\"7\n\x11ReadBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\"V\n\x12ReadBlocksResponse\x12)\n\x06\x62locks\x18\x01 \x03(\x0b\x32\x19.memvault.recall.v1.Block\x12\x15\n\rwrite_version\x18\x02 \x01(\x05\"R\n\x11ListBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12,\n\x07\x66ilters\x18\x02 \x01(\x0b\x32\x1b.memvault.recall.v1.Filters\"?\n\x12ListBlocksResponse\x12)\n\x06\x62locks\x18\x01 \x03(\x0b\x32\x19.memvault.recall.v1.Block\"{\n\x13\x46orgetBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\x12,\n\x07\x66ilters\x18\x03 \x01(\x0b\x32\x1b.memvault.recall.v1.Filters\x12\x12\n\nwhole_user\x18\x04 \x01(\x08\"@\n\x14\x46orgetBlocksResponse\x12\x11\n\tblock_ids\x18\x01 \x03(\t\x12\x15\n\rwrite_version\x18\x02 \x01(\x05\"\"\n\x0fGetIndexRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"\x94\x01\n\x10GetIndexResponse\x12\x0e\n\x06\x62locks\x18\x01 \x01(\x05\x12\x10\n\x08passages\x18\x02 \x01(\x05\x12\r\n\x05users\x18\x03 \x01(\x05\x12\x12\n\nencoder_id\x18\x04 \x01(\t\x12\x15\n\rwrite_version\x18\x05 \x01(\x05\x12\r\n\x05store\x18\x06 \x01(\t\x12\x15\n\rconversations\x18\x07 \x01(\x05\x32\xa4\x04\n\rSearchService\x12O\n\x06Search\x12!.memvault.search.v1.SearchRequest\x1a\".memvault.search.v1.SearchResponse\x12L\n\x05Score\x12 .memvault.search.v1.ScoreRequest\x1a!.memvault.search.v1.ScoreResponse\x12[\n\nReadBlocks\x12%.memvault.search.v1.ReadBlocksRequest\x1a&.memvault.search.v1.ReadBlocksResponse\x12]\n\nListBlocks\x12%.memvault.search.v1.ListBlocksRequest\x1a&.memvault.search.v1.ListBlocksResponse0\x01\x12\x61\n\x0c\x46orgetBlocks\x12\'.memvault.search.v1.ForgetBlocksRequest\x1a(.memvault.search.v1.ForgetBlocksResponse\x12U\n\x08GetIndex\x12#.memvault.search.v1.GetIndexRequest\x1a$.memvault.search.v1.GetIndexResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,41 +36,41 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'memvault.search.v1.search_p
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_UNDERSTANDING']._serialized_start=195
-  _globals['_UNDERSTANDING']._serialized_end=577
-  _globals['_SEARCHCONDITIONS']._serialized_start=580
-  _globals['_SEARCHCONDITIONS']._serialized_end=803
-  _globals['_SEARCHREQUEST']._serialized_start=806
-  _globals['_SEARCHREQUEST']._serialized_end=952
-  _globals['_SEARCHHIT']._serialized_start=955
-  _globals['_SEARCHHIT']._serialized_end=1120
-  _globals['_SCOREREFERENCE']._serialized_start=1123
-  _globals['_SCOREREFERENCE']._serialized_end=1484
-  _globals['_SCOREREFERENCE_RANKEDLIST']._serialized_start=1425
-  _globals['_SCOREREFERENCE_RANKEDLIST']._serialized_end=1484
-  _globals['_SCOREDBLOCK']._serialized_start=1486
-  _globals['_SCOREDBLOCK']._serialized_end=1532
-  _globals['_SEARCHRESPONSE']._serialized_start=1535
-  _globals['_SEARCHRESPONSE']._serialized_end=2033
-  _globals['_SCOREREQUEST']._serialized_start=2036
-  _globals['_SCOREREQUEST']._serialized_end=2335
-  _globals['_SCORERESPONSE']._serialized_start=2338
-  _globals['_SCORERESPONSE']._serialized_end=2641
-  _globals['_READBLOCKSREQUEST']._serialized_start=2643
-  _globals['_READBLOCKSREQUEST']._serialized_end=2698
-  _globals['_READBLOCKSRESPONSE']._serialized_start=2700
-  _globals['_READBLOCKSRESPONSE']._serialized_end=2786
-  _globals['_LISTBLOCKSREQUEST']._serialized_start=2788
-  _globals['_LISTBLOCKSREQUEST']._serialized_end=2870
-  _globals['_LISTBLOCKSRESPONSE']._serialized_start=2872
-  _globals['_LISTBLOCKSRESPONSE']._serialized_end=2935
-  _globals['_FORGETBLOCKSREQUEST']._serialized_start=2937
-  _globals['_FORGETBLOCKSREQUEST']._serialized_end=3060
-  _globals['_FORGETBLOCKSRESPONSE']._serialized_start=3062
-  _globals['_FORGETBLOCKSRESPONSE']._serialized_end=3126
-  _globals['_GETINDEXREQUEST']._serialized_start=3128
-  _globals['_GETINDEXREQUEST']._serialized_end=3162
-  _globals['_GETINDEXRESPONSE']._serialized_start=3165
-  _globals['_GETINDEXRESPONSE']._serialized_end=3313
-  _globals['_SEARCHSERVICE']._serialized_start=3316
-  _globals['_SEARCHSERVICE']._serialized_end=3864
+  _globals['_UNDERSTANDING']._serialized_end=591
+  _globals['_SEARCHCONDITIONS']._serialized_start=594
+  _globals['_SEARCHCONDITIONS']._serialized_end=817
+  _globals['_SEARCHREQUEST']._serialized_start=820
+  _globals['_SEARCHREQUEST']._serialized_end=966
+  _globals['_SEARCHHIT']._serialized_start=969
+  _globals['_SEARCHHIT']._serialized_end=1134
+  _globals['_SCOREREFERENCE']._serialized_start=1137
+  _globals['_SCOREREFERENCE']._serialized_end=1498
+  _globals['_SCOREREFERENCE_RANKEDLIST']._serialized_start=1439
+  _globals['_SCOREREFERENCE_RANKEDLIST']._serialized_end=1498
+  _globals['_SCOREDBLOCK']._serialized_start=1500
+  _globals['_SCOREDBLOCK']._serialized_end=1546
+  _globals['_SEARCHRESPONSE']._serialized_start=1549
+  _globals['_SEARCHRESPONSE']._serialized_end=2047
+  _globals['_SCOREREQUEST']._serialized_start=2050
+  _globals['_SCOREREQUEST']._serialized_end=2349
+  _globals['_SCORERESPONSE']._serialized_start=2352
+  _globals['_SCORERESPONSE']._serialized_end=2655
+  _globals['_READBLOCKSREQUEST']._serialized_start=2657
+  _globals['_READBLOCKSREQUEST']._serialized_end=2712
+  _globals['_READBLOCKSRESPONSE']._serialized_start=2714
+  _globals['_READBLOCKSRESPONSE']._serialized_end=2800
+  _globals['_LISTBLOCKSREQUEST']._serialized_start=2802
+  _globals['_LISTBLOCKSREQUEST']._serialized_end=2884
+  _globals['_LISTBLOCKSRESPONSE']._serialized_start=2886
+  _globals['_LISTBLOCKSRESPONSE']._serialized_end=2949
+  _globals['_FORGETBLOCKSREQUEST']._serialized_start=2951
+  _globals['_FORGETBLOCKSREQUEST']._serialized_end=3074
+  _globals['_FORGETBLOCKSRESPONSE']._serialized_start=3076
+  _globals['_FORGETBLOCKSRESPONSE']._serialized_end=3140
+  _globals['_GETINDEXREQUEST']._serialized_start=3142
+  _globals['_GETINDEXREQUEST']._serialized_end=3176
+  _globals['_GETINDEXRESPONSE']._serialized_start=3179
+  _globals['_GETINDEXRESPONSE']._serialized_end=3327
+  _globals['_SEARCHSERVICE']._serialized_start=3330
+  _globals['_SEARCHSERVICE']._serialized_end=3878
 # @@protoc_insertion_point(module_scope)

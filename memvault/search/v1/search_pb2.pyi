@@ -13,7 +13,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Understanding(_message.Message):
-    __slots__ = ("user_id", "query", "intent", "distribution", "facet", "time_range", "time_explicit", "query_vector", "query_tokens", "hyde_vector", "raw_query_vector", "encoder_id", "grouping")
+    __slots__ = ("user_id", "query", "intent", "distribution", "facet", "time_range", "time_explicit", "query_vector", "query_tokens", "hyde_vector", "raw_query_vector", "encoder_id", "grouping", "bare")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     INTENT_FIELD_NUMBER: _ClassVar[int]
@@ -27,6 +27,7 @@ class Understanding(_message.Message):
     RAW_QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     ENCODER_ID_FIELD_NUMBER: _ClassVar[int]
     GROUPING_FIELD_NUMBER: _ClassVar[int]
+    BARE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     query: str
     intent: str
@@ -40,7 +41,8 @@ class Understanding(_message.Message):
     raw_query_vector: bytes
     encoder_id: str
     grouping: str
-    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., intent: _Optional[str] = ..., distribution: _Optional[_Iterable[_Union[_recall_pb2.IntentProbability, _Mapping]]] = ..., facet: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_explicit: _Optional[bool] = ..., query_vector: _Optional[bytes] = ..., query_tokens: _Optional[_Union[_prefetch_pb2.TokenVectors, _Mapping]] = ..., hyde_vector: _Optional[bytes] = ..., raw_query_vector: _Optional[bytes] = ..., encoder_id: _Optional[str] = ..., grouping: _Optional[str] = ...) -> None: ...
+    bare: bool
+    def __init__(self, user_id: _Optional[str] = ..., query: _Optional[str] = ..., intent: _Optional[str] = ..., distribution: _Optional[_Iterable[_Union[_recall_pb2.IntentProbability, _Mapping]]] = ..., facet: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_explicit: _Optional[bool] = ..., query_vector: _Optional[bytes] = ..., query_tokens: _Optional[_Union[_prefetch_pb2.TokenVectors, _Mapping]] = ..., hyde_vector: _Optional[bytes] = ..., raw_query_vector: _Optional[bytes] = ..., encoder_id: _Optional[str] = ..., grouping: _Optional[str] = ..., bare: _Optional[bool] = ...) -> None: ...
 
 class SearchConditions(_message.Message):
     __slots__ = ("filters", "as_of", "now", "profile", "off", "explain", "include_candidates")

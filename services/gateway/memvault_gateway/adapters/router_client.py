@@ -76,6 +76,7 @@ def _understanding(ask: Ask, found: pb.ClassifyResponse) -> Understanding:
         scoring_profile=found.scoring_profile,
         runner_up=found.runner_up,
         grouping=found.grouping,
+        bare=found.bare,
         vectors=QueryVectors(
             found.query_vector, found.query_tokens, found.hyde_vector, found.raw_query_vector, found.encoder_id
         ),

@@ -128,6 +128,7 @@ def _understanding(ask: Ask, understanding: Understanding) -> pb.Understanding:
         time_range=wire.range_message(understanding.time_range),
         time_explicit=understanding.time_explicit,
         grouping=understanding.grouping,
+        bare=understanding.bare,
     )
     vectors = understanding.vectors
     if isinstance(vectors, QueryVectors):

@@ -138,6 +138,7 @@ class Understanding:
     scoring_profile: str = "unknown"
     runner_up: str = ""
     grouping: str = ""
+    bare: bool = False
     vectors: Carried = None
     query_vector: bytes = b""
     hyde: bool = False

@@ -101,10 +101,12 @@ class Deepen:
         scored = await self._score(ask, understanding, found, list(reached), watch)
         blocks = [replace(card, path=reached[card.block_id].path) for card in scored.cards if card.block_id in reached]
         facts = [card for card in walked.triples if not shown.issuperset(card.supports)]
+        summarised = {card.block_id.partition("/")[0] for card in walked.summaries}
+        unsummarised = [card for card in walked.communities if card.block_id not in summarised]
         order = (
-            (walked.summaries, blocks, facts, walked.communities)
+            (walked.summaries, blocks, facts, unsummarised)
             if understanding.retrieval_mode == "GLOBAL"
-            else (blocks, facts, walked.summaries, walked.communities)
+            else (blocks, facts, walked.summaries, unsummarised)
         )
         return tuple(_alternate(order))[: self._settings.cascade_limit]
 
