@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import socket
 import sys
@@ -23,6 +24,7 @@ Mode = Literal["six", "one"]
 _ADDRESS = re.compile(r"(\[[0-9a-fA-F:]+\]|[^:\s]+):(\d{1,5})")
 _PROBE_S = 2.0
 _HIGHEST_PORT = 65535
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Questions flow from later to earlier: a service starts once those that it asks are ready.
 _ASKS: Mapping[str, tuple[str, ...]] = {
     "search": (),
@@ -76,6 +78,8 @@ def plan(folder: Folder, mode: Mode) -> Plan:
         http = ports.settle(http)
         servers, urls = _embedded(folder, stores, ports)
     environment = {
+        # One thread for each numeric library, unless somebody chose otherwise: six services share the cores.
+        **{name: os.environ.get(name, "1") for name in _THREADS},
         "MEMVAULT_HOME": str(folder.root),
         f"{PREFIX}HTTP__ADDRESS": http,
         f"{PREFIX}STORES__NATS": urls["nats"],
@@ -129,6 +133,8 @@ async def grpc_ready(launch: Launch) -> bool:
     # imported here: what only needs the addresses need not pay for gRPC
     from memvault.runtime.readiness import probe  # noqa: PLC0415
 
+    if not await listening(launch.address):
+        return False  # a gRPC channel costs a hundred times more than this
     found = await probe(launch.address, timeout_s=_PROBE_S)
     return found.ready and found.instance_id == launch.instance_id
 

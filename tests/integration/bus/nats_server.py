@@ -32,7 +32,7 @@ class NatsServer:
         )
         launch = Launch(name="nats", pid=self._process.pid, instance_id=instance, address=f"127.0.0.1:{self.port}")
         async with asyncio.timeout(20):
-            while not await nats_ready(launch):
+            while not await nats_ready(launch):  # noqa: ASYNC110 - another process sets no event
                 await asyncio.sleep(0.02)
 
     def kill(self, how: signal.Signals = signal.SIGKILL) -> None:

@@ -1,0 +1,47 @@
+import asyncio
+import io
+from pathlib import Path
+
+from memvault.runtime.folder import Folder
+from memvault.runtime.logs import Log
+
+
+async def pump(log: Log, data: bytes) -> None:
+    stream = asyncio.StreamReader()
+    stream.feed_data(data)
+    stream.feed_eof()
+    await log.pump("search", stream)
+
+
+async def test_lines_go_to_the_file_with_their_time_and_to_the_terminal_with_their_name(tmp_path: Path):
+    folder = Folder(tmp_path)
+    folder.prepare()
+    terminal = io.StringIO()
+    log = Log(folder, 1000, terminal, width=8)
+    await pump(log, "one 茶\ntwo".encode())
+    log.note("search", "ready")
+    log.close()
+    lines = log.path("search").read_text().splitlines()
+    assert [line.split(" ", 1)[1] for line in lines] == ["one 茶", "two", "[supervisor] ready"]
+    assert terminal.getvalue().splitlines() == ["search   | one 茶", "search   | two", "search   | [supervisor] ready"]
+    assert log.last("search") == "two"
+
+
+async def test_a_line_without_an_end_or_with_bytes_that_are_no_text_is_written_too(tmp_path: Path):
+    folder = Folder(tmp_path)
+    folder.prepare()
+    log = Log(folder, 1000)
+    await pump(log, b"x" * 200_000 + b"\xff\n")
+    log.close()
+    assert len(log.path("search").read_text()) > 200_000
+
+
+async def test_a_file_that_grew_too_large_is_put_aside_at_the_next_start(tmp_path: Path):
+    folder = Folder(tmp_path)
+    folder.prepare()
+    for text in (b"old" * 100, b"new"):
+        log = Log(folder, 100)
+        await pump(log, text)
+        log.close()
+    assert log.path("search").read_text().endswith("new\n")
+    assert log.path("search").with_suffix(".log.1").read_text().endswith("old\n")
