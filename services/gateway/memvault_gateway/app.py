@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
@@ -19,8 +20,10 @@ from memvault.router.v1.router_pb2_grpc import RouterServiceStub
 from memvault.rpc.methods import Registration
 from memvault.rpc.peers import Connect
 from memvault.runtime import telemetry
+from memvault.screening import scan
 from memvault.search.v1.search_pb2_grpc import SearchServiceStub
 from memvault.slow_thinker.v1.slow_thinker_pb2_grpc import SlowThinkerServiceStub
+from memvault.text import count_tokens
 from memvault_gateway.adapters.bus_facts import BusConfirmations, BusFacts
 from memvault_gateway.adapters.cascade_client import CascadeClient
 from memvault_gateway.adapters.forgetters import PeerForgetters
@@ -59,7 +62,8 @@ class App:
         )
 
     async def start(self) -> None:
-        """Nothing to load."""
+        """Load vocabulary and rules before the first question has to wait for them."""
+        await asyncio.to_thread(_warm_up)
 
     async def stop(self) -> None:
         """Let what was delivered be told."""
@@ -114,6 +118,11 @@ async def build(settings: Settings, *, peers: Peers, bus: Bus, redis: Redis, clo
         admin=AdminHandlers(operations, health, facts, known_clock, new_id, settings.deadline),
         recalling=recalling,
     )
+
+
+def _warm_up() -> None:
+    count_tokens("暖身 warm up")
+    scan("暖身 warm up")
 
 
 def new_id() -> str:
