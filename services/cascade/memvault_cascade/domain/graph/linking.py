@@ -28,7 +28,6 @@ class LinkLimits:
     typo_min_latin: int = 5
     typo_min_han: int = 4
     longest_name: int = 40
-    longest_words: int = 6
     exact: float = 1.0
     part: float = 0.6
     typo: float = 0.7
