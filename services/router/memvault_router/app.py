@@ -109,7 +109,7 @@ async def build(
     """
     language, chosen, known_clock = load_language(), settings[default_profile], clock or SystemClock()
     stores = _stores(chosen, redis)
-    encoder = EmbedClient(EmbedServiceStub(peers.embed), chosen.waits.embed_s, chosen.waits.warm_up_s)
+    encoder = EmbedClient(EmbedServiceStub(peers.embed), chosen.waits.embed_s, chosen.waits.embed_batch_s)
     shelf = ArchetypeShelf(language.archetypes, encoder, stores.archetypes, chosen.waits)
     profile = AttentionProfile(stores.profiles, chosen)
     parts = Parts(

@@ -26,11 +26,12 @@ class _Frozen(BaseModel):
 class Waits(_Frozen):
     """How long the router waits, in seconds.
 
-    For one encoding, one store call, one LLM call, the archetypes at start, before it tries those again, before it
-    tries a failed store again, and for the bus to take an event.
+    For one encoding, a batch of archetypes, one store call, one LLM call, the archetypes at start, before it tries
+    those again, before it tries a failed store again, and for the bus to take an event.
     """
 
     embed_s: Seconds
+    embed_batch_s: Seconds
     store_s: Seconds
     llm_s: Seconds
     warm_up_s: Seconds

@@ -13,7 +13,7 @@ from datetime import date, datetime
 
 import numpy as np
 
-from memvault.text import fold, search_tokens
+from memvault.text import fold, search_tokens, segment
 from memvault.text.folding import compatible
 from memvault_router.domain.state import Vector
 from memvault_router.domain.time.span import TimeExpression
@@ -142,10 +142,23 @@ def _days(found: TimeExpression | None) -> tuple[date | None, date | None] | Non
     return found.start.date() if found.start else None, found.end.date() if found.end else None
 
 
+def _words_covered(question: str, known: str) -> bool:
+    """Say whether every content word stands in `known`: a Chinese or lower-case name looks like any other word."""
+    folded = fold(question)
+    written = set(segment(folded))
+    words = [token for token in search_tokens(question) if token in written or not _HAN.search(token)]
+    tokens = set(search_tokens(known))
+    return all(
+        word in tokens or _HAN_NUMBER.match(word) is not None or (_HAN.search(word) is not None and word in known)
+        for word in words
+    )
+
+
 def uncovered(question: str, entry: Prepared, read_time: ReadTime, content_share: float) -> str:
     """Return what of the question is not covered: `date`, `negation`, `number`, `name`, `content`, or nothing.
 
-    Dates and negations must agree with the predicted question. Numbers and names may also stand in its cards.
+    Dates and negations must agree with the predicted question. Numbers, names and all other content words may also
+    stand in its cards.
     """
     if _days(read_time(question)) != _days(read_time(entry.query)):
         return "date"
@@ -154,7 +167,7 @@ def uncovered(question: str, entry: Prepared, read_time: ReadTime, content_share
     known = fold(" ".join([entry.query, *entry.texts]))
     if not numbers_in(question) <= numbers_in(known):
         return "number"
-    if any(name not in known for name in names_in(question)):
+    if any(name not in known for name in names_in(question)) or not _words_covered(question, known):
         return "name"
     asked, predicted = set(search_tokens(question)), set(search_tokens(entry.query))
     if asked and len(asked & predicted) < content_share * len(asked):

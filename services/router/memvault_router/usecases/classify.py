@@ -16,7 +16,7 @@ from memvault_router.domain.operators.embedding import centred
 from memvault_router.domain.operators.plan import Planner
 from memvault_router.domain.pipeline import Pipeline, with_verdict
 from memvault_router.domain.prefetch import Match
-from memvault_router.domain.state import NO_OVERRIDES, Degraded, Overrides, Question, Said, Skipped
+from memvault_router.domain.state import NO_OVERRIDES, Degraded, Frequencies, Overrides, Question, Said, Skipped
 from memvault_router.domain.threshold import start_rate, threshold
 from memvault_router.ports import Announcer, Classified, Clock, Encoded, Encoder, Judge, Observer, ThresholdMemory
 from memvault_router.settings import RouterSettings
@@ -103,12 +103,13 @@ class ClassifyQuestion:
         state, match = await self._exact(state, asked, watch)
         if match is not None:
             return self._from_prepared(state, match, asked, watch)
+        remembering = asyncio.create_task(self._remember(state, asked, watch))
         state, encoded = await self._encode(state, watch)
         with watch.measure("router.fuse"):
             state = pipeline.classify(state, self._parts.shelf.index)
         state, passage, passage_vector = await self._judge(state, asked, watch)
         self._announce(state, asked)
-        state = await self._remember(state, asked, watch)
+        state = _with_past(state, await remembering)
         state = pipeline.decide(state)
         state, match = await self._near(state, encoded, asked, watch)
         self._parts.observer.count("memvault.router.classified", intent=state.intent, funnel=state.funnel)
@@ -221,14 +222,14 @@ class ClassifyQuestion:
 
     # -- the profile ---------------------------------------------------------------------------------------
 
-    async def _remember(self, state: Question, asked: Asked, watch: Stopwatch) -> Question:
+    async def _remember(self, state: Question, asked: Asked, watch: Stopwatch) -> Frequencies | Fault | None:
         if "personalise" in state.off or _store_is_down(state):
-            return state
+            return None
         try:
             with watch.measure("router.profile"):
-                return replace(state, frequencies=await self._parts.profile.read_frequencies(asked.user_id, state.now))
+                return await self._parts.profile.read_frequencies(asked.user_id, state.now)
         except Fault as fault:
-            return _degraded(state, "redis", fault)
+            return fault
 
     def _announce(self, state: Question, asked: Asked) -> None:
         if asked.origin != "user" or asked.overrides != NO_OVERRIDES:
@@ -276,6 +277,10 @@ def _degraded(state: Question, part: str, fault: Fault, consequence: str = "") -
     words |= {Reason.STORE_UNAVAILABLE: "UNREACHABLE", Reason.SEARCH_UNAVAILABLE: "UNREACHABLE"}
     detail = f"{fault.message}; {consequence}" if consequence else fault.message
     return replace(state, degraded=(*state.degraded, Degraded(part, words.get(fault.reason, fault.reason), detail)))
+
+
+def _with_past(state: Question, past: Frequencies | Fault | None) -> Question:
+    return _degraded(state, "redis", past) if isinstance(past, Fault) else replace(state, frequencies=past)
 
 
 def _store_is_down(state: Question) -> bool:
