@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from memvault.text import is_chinese, search_tokens, sentences
+import rjieba
+
+from memvault.text import fold, is_chinese, search_tokens, sentences
 from memvault.text.tokens import stop_words
 from memvault_slow_thinker.domain.conversation import Utterance
 from memvault_slow_thinker.domain.lexicon import Lexicon
@@ -21,6 +23,9 @@ _QUOTED = re.compile(r"[「『《“\"]([^「」『』《》“”\"\n]{2,40})[�
 _LATIN_IN_CHINESE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.+#/][A-Za-z0-9\u4e00-\u9fff]+)*(?:\s[A-Z][A-Za-z0-9]*)*")
 _CODE = re.compile(r"\b(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*\b")
 _CAPITALISED = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+(?:\s[A-Z][\w-]+)*")
+_DOTTED = re.compile(r"[\u4e00-\u9fff]{1,8}(?:[·・][\u4e00-\u9fff]{1,8})+")
+_NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
+_FEW_WORDS = 6  # tokens; what is longer says what it is about
 _SPOKEN_BY_ASSISTANT = "assistant"
 
 
@@ -66,9 +71,10 @@ class QuestionGenerator:
             kept = numbers.recency**age
             kind = Kind.ANNOUNCED if announced else Kind.OWN_TEXT
             named = bool(names_in(text))
-            if (pointing or not named) and missing:
+            short = len(set(search_tokens(text))) <= _FEW_WORDS
+            if missing and ((pointing and short) or (not named and (pointing or short))):
                 sure = numbers.announced if announced else numbers.own_text_completed
-                yield Draft(f"{missing[0]} {text}", sure * kept, kind)
+                yield Draft(f"{' '.join(missing[:2])} {text}", sure * kept, kind)
             elif named or not pointing:
                 yield Draft(text, (numbers.announced if announced else numbers.own_text) * kept, kind)
             return
@@ -92,6 +98,8 @@ class QuestionGenerator:
             for sentence in sentences(utterance.text):
                 open_task = words.task.search(sentence.lower()) and utterance.speaker != _SPOKEN_BY_ASSISTANT
                 for name in names_in(sentence):
+                    if self.lexicon.is_empty(name):
+                        continue
                     if open_task:
                         yield Draft(words.task_template.format(name=name), numbers.task * kept, Kind.TASK)
                     else:
@@ -117,22 +125,40 @@ class QuestionGenerator:
         return any(len(token) > 1 and token not in common for token in search_tokens(text))
 
 
+def _proper_nouns(text: str) -> Iterator[tuple[int, str]]:
+    """Yield Chinese names of people, places and organisations with their places in `text`.
+
+    The dictionary knows Simplified words; a text that folding makes longer or shorter has no places to map back to.
+    """
+    folded = fold(text)
+    if len(folded) != len(text):
+        return
+    start = 0
+    for word, tag in rjieba.tag(folded):
+        if tag in _NAME_TAGS and len(word) > 1 and not word.isascii():
+            yield start, text[start : start + len(word)]
+        start += len(word)
+
+
 def names_in(text: str) -> tuple[str, ...]:
     """Return quoted titles, codes and names in `text`, in order of appearance, each once."""
-    patterns = (_QUOTED, _LATIN_IN_CHINESE) if is_chinese(text) else (_QUOTED, _CODE, _CAPITALISED)
-    found: list[tuple[int, str]] = []
+    patterns = (_QUOTED, _LATIN_IN_CHINESE, _DOTTED) if is_chinese(text) else (_QUOTED, _CODE, _CAPITALISED)
+    found = list(_proper_nouns(text)) if is_chinese(text) else []
     for pattern in patterns:
         for match in pattern.finditer(text):
             name = match.group(match.lastindex or 0).strip()
             if len(name) > 1 and name.lower() not in stop_words("en"):
                 found.append((match.start(), name))
-    return tuple(dict.fromkeys(name for _, name in sorted(found)))
+    whole = {name for _, name in found}
+    parts = {name for name in whole if any(name != other and name in other for other in whole)}
+    return tuple(dict.fromkeys(name for _, name in sorted(found) if name not in parts))
 
 
 def _names_before(before: tuple[Utterance, ...], linked: tuple[Linked, ...]) -> list[str]:
-    """Return what was named before, latest first: entities of the graph, then other names."""
+    """Return what was named before: by the person first, the latest first, entities of the graph before other names."""
     named: list[str] = []
-    for utterance in reversed(before):
+    by_speaker = sorted(reversed(before), key=lambda utterance: utterance.speaker == _SPOKEN_BY_ASSISTANT)
+    for utterance in by_speaker:
         text = utterance.text.lower()
         named += [entity.name for entity in linked if entity.name.lower() in text]
         named += reversed(names_in(utterance.text))
