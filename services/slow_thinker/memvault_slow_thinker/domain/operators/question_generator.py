@@ -157,7 +157,7 @@ def names_in(text: str) -> tuple[str, ...]:
 def _names_before(before: tuple[Utterance, ...], linked: tuple[Linked, ...]) -> list[str]:
     """Return what was named before: by the person first, the latest first, entities of the graph before other names."""
     named: list[str] = []
-    by_speaker = sorted(reversed(before), key=lambda utterance: utterance.speaker == _SPOKEN_BY_ASSISTANT)
+    by_speaker = sorted(before[::-1], key=lambda utterance: utterance.speaker == _SPOKEN_BY_ASSISTANT)
     for utterance in by_speaker:
         text = utterance.text.lower()
         named += [entity.name for entity in linked if entity.name.lower() in text]
