@@ -65,6 +65,7 @@ class App:
 
     async def start(self) -> None:
         """Encode the archetypes, or go on trying in the background; until then keywords classify alone."""
+        self.classify.warm_up()
         await self.shelf.start()
 
     async def stop(self) -> None:
@@ -143,8 +144,8 @@ def build_pipeline(language: Language, numbers: RouterSettings) -> Pipeline:
     """Return the operators of one profile."""
     return Pipeline(
         follow_up=FollowUp(language.shapes, numbers.follow_up),
-        time_range=TimeRange(language.lookalikes, numbers.vague),
-        keyword=KeywordFunnel(language.lexicons),
+        time_range=TimeRange(language.lookalikes, numbers.vague, numbers.read_chars),
+        keyword=KeywordFunnel(language.lexicons, numbers.read_chars),
         fusion=Fusion(numbers.intent_fusion, numbers.facet_fusion, numbers.open_rest),
         personalise=Personalise(numbers.personal),
         planner=Planner(numbers.routes),

@@ -45,6 +45,7 @@ class RouterSettings(_Frozen):
 
     time_zone: str
     pool: Annotated[int, Field(ge=1)]
+    read_chars: Annotated[int, Field(ge=100)]
     llm_share: Share
     open_rest: Share
     seen_event_days: Annotated[float, Field(gt=0)]

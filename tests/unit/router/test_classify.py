@@ -68,6 +68,18 @@ async def test_a_question_is_read_in_full(desk):
     }
 
 
+@pytest.mark.parametrize("filler", ["最近", "說講談聊", "2024年3月", "a and b or c ", "一", "the last ", "(["])
+async def test_a_question_in_a_long_paste_is_read_at_once(desk, filler):
+    classify = desk.build()
+    classify.warm_up()
+    asked = Asked("ann", filler * (8000 // len(filler)) + "\n上週那個 OCR 做到哪了？", ZoneInfo("UTC"))
+    started = asyncio.get_running_loop().time()
+    answered = await classify(asked)
+    assert asyncio.get_running_loop().time() - started < 1.0
+    assert answered.state.facet == "progress"
+    await classify.settle()
+
+
 @pytest.mark.r("R-06")
 async def test_an_own_question_is_announced_with_its_raw_intent_and_only_once(desk):
     await desk.ask(OCR, recall_id="r1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 
 import numpy as np
 import structlog
@@ -114,6 +114,12 @@ class ClassifyQuestion:
         state, match = await self._near(state, encoded, asked, watch)
         self._parts.observer.count("memvault.router.classified", intent=state.intent, funnel=state.funnel)
         return Answered(state, encoded, match, passage, passage_vector, watch.times)
+
+    def warm_up(self) -> None:
+        """Compile the patterns, so that the first question does not wait for it."""
+        now = self._parts.clock.now()
+        for pipeline in self._pipelines.values():
+            pipeline.understand(Question("warm up", now, UTC, completed="warm up"))
 
     async def settle(self) -> None:
         """Wait until all facts under way are published or given up."""

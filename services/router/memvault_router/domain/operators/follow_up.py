@@ -51,8 +51,10 @@ def depends_on_before(query: str, shapes: FollowUpShapes, numbers: FollowUpNumbe
     """Say whether a question needs what was said before.
 
     It does when it is one of the bare forms; or when it begins like a continuation, ends in one, or points back with
-    a pronoun, and brings little content of its own.
+    a pronoun, and brings little content of its own. A long text is never one.
     """
+    if len(query) > numbers.max_chars:
+        return False
     folded = fold(query).strip()
     core = _PUNCTUATION.sub("", folded)
     if core in shapes.bare:

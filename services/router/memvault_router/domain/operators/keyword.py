@@ -9,6 +9,7 @@ from typing import Any
 
 from memvault.text import fold
 from memvault_router.domain.labels import FACETS, INTENTS
+from memvault_router.domain.operators.excerpt import both_ends
 from memvault_router.domain.state import Question, Votes
 
 _UPPER_ESCAPE = re.compile(r"\\[A-Z]")
@@ -116,8 +117,9 @@ class KeywordFunnel:
     """Scan the question as understood with the lexicons of all languages: questions mix them."""
 
     lexicons: Sequence[Lexicon]
+    read_chars: int
     name: str = "keyword"
 
     def __call__(self, state: Question) -> Question:
         """Fill `votes`."""
-        return replace(state, votes=votes(self.lexicons, state.completed or state.query))
+        return replace(state, votes=votes(self.lexicons, both_ends(state.completed or state.query, self.read_chars)))

@@ -10,6 +10,7 @@ from typing import Any
 
 from memvault.text import fold
 from memvault.text.folding import compatible
+from memvault_router.domain.operators.excerpt import both_ends
 from memvault_router.domain.state import Question
 from memvault_router.domain.time import en, zh
 from memvault_router.domain.time.rules import MASK, Found, masked, scan
@@ -98,11 +99,12 @@ class TimeRange:
 
     lookalikes: Lookalikes
     numbers: VagueNumbers
+    read_chars: int
     name: str = "time_range"
 
     def __call__(self, state: Question) -> Question:
         """Fill `time`; with `time_filter` switched off the range only moves scores."""
-        text = state.completed or state.query
+        text = both_ends(state.completed or state.query, self.read_chars)
         found = read_time(text, state.now, state.zone, self.lookalikes, self.numbers)
         if found is not None and "time_filter" in state.off:
             found = replace(found, explicit=False)
