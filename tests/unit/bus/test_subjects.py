@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from memvault.bus import subjects
@@ -45,3 +47,12 @@ def test_blocks_and_triples_are_kept_until_acknowledged_and_utterances_at_most_a
 def test_pauses_follow_the_schedule_and_stay_at_its_end():
     for delivery, planned in ((1, 0.2), (2, 1.0), (3, 5.0), (9, 5.0)):
         assert planned * 0.8 <= pause_before(delivery, (0.2, 1.0, 5.0)) <= planned * 1.2
+
+
+def test_every_declared_durable_is_subscribed_by_its_service():
+    services = Path(__file__).parents[3] / "services"
+    for name, durable in vars(subjects).items():
+        if isinstance(durable, subjects.Durable) and not durable.name.startswith("bus__"):
+            service = durable.name.partition("__")[0]
+            sources = (services / service / f"memvault_{service}").rglob("*.py")
+            assert any(name in source.read_text(encoding="utf-8") for source in sources), f"nobody reads {durable.name}"
