@@ -74,21 +74,30 @@ def _worth(sentence: _Sentence, spread: Counter[str], total: int, wanted: frozen
 
 
 def _choose(ranked: Sequence[_Sentence], max_chars: int) -> list[_Sentence]:
+    """Take the best sentences that fit, in their order; what only repeats comes last."""
     chosen: list[_Sentence] = []
     told: frozenset[str] = frozenset()
-    spent = 0
+    repeating: list[_Sentence] = []
     for sentence in ranked:
-        if spent + len(sentence.text) > max_chars:
-            continue
         known = len(sentence.tokens & told) / len(sentence.tokens) if sentence.tokens else 1.0
         if chosen and known >= _REDUNDANT:
+            repeating.append(sentence)
             continue
-        attempt = sorted([*chosen, sentence], key=lambda s: s.position)
-        if len(_joined(attempt, len(ranked))) <= max_chars:
-            chosen = attempt
-            spent += len(sentence.text)
+        with_it = _with(chosen, sentence, len(ranked), max_chars)
+        if with_it is not chosen:
+            chosen = with_it
             told |= sentence.tokens
+    for sentence in repeating:
+        chosen = _with(chosen, sentence, len(ranked), max_chars)
     return chosen
+
+
+def _with(chosen: list[_Sentence], sentence: _Sentence, total: int, max_chars: int) -> list[_Sentence]:
+    """Return the sentences with one more if that fits, otherwise the same list."""
+    if sum(len(one.text) for one in chosen) + len(sentence.text) > max_chars:
+        return chosen
+    attempt = sorted([*chosen, sentence], key=lambda s: s.position)
+    return attempt if len(_joined(attempt, total)) <= max_chars else chosen
 
 
 def _filled(chosen: list[_Sentence], ranked: Sequence[_Sentence], max_chars: int) -> list[_Sentence]:

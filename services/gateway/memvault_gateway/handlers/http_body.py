@@ -18,7 +18,9 @@ _UNKNOWN = re.compile(r'has no field named "(?P<field>[^"]{0,80})"(?: at "(?P<pl
 _FILTERS = re.compile(r'Filters" has no field named|\.filters"')
 _WHERE = re.compile(r"Failed to parse (?P<field>\w{1,80}) field")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_AnyDescriptor = Any  # the C implementation's descriptors and the documented ones share no type
 _MOST_PARAMETERS = 32
+_TIMESTAMP = "google.protobuf.Timestamp"
 
 
 def read_body(body: bytes, kind: type[_M]) -> _M:
@@ -46,6 +48,7 @@ def read_body(body: bytes, kind: type[_M]) -> _M:
     if not isinstance(parsed, dict):
         raise Fault(Reason.FIELD_INVALID, "the body must be a JSON object: send {...}", field="body")
     _refuse_surrogates(parsed, "body")
+    _refuse_shapes(parsed, kind.DESCRIPTOR)
     return _message(parsed, kind)
 
 
@@ -109,6 +112,25 @@ def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(name: str) -> NoReturn:
     raise Fault(Reason.FIELD_INVALID, f"{name} is no number in JSON: send a finite number", field="body")
+
+
+def _refuse_shapes(parsed: Mapping[str, Any], descriptor: _AnyDescriptor) -> None:
+    """Refuse a word where an object or a list is due: protobuf's parser would take its letters for fields."""
+    for name, value in parsed.items():
+        field = descriptor.fields_by_name.get(name)
+        if field is None or value is None:
+            continue
+        inner = field.message_type
+        is_map = inner is not None and inner.GetOptions().map_entry
+        if field.is_repeated and not is_map and not isinstance(value, list):
+            raise Fault(Reason.FIELD_INVALID, f"{name} must be a list: send [...]", field=name)
+        if inner is None or inner.full_name == _TIMESTAMP:
+            continue
+        for one in value if isinstance(value, list) and field.is_repeated else [value]:
+            if not isinstance(one, dict):
+                raise Fault(Reason.FIELD_INVALID, f"{name} must hold an object: send {{...}}", field=name)
+            if not is_map:
+                _refuse_shapes(one, inner)
 
 
 def _refuse_surrogates(value: object, field: str) -> None:

@@ -100,7 +100,7 @@ class Deepen:
         reached = {block.block_id: block for block in walked.blocks if block.block_id not in shown}
         scored = await self._score(ask, understanding, found, list(reached), watch)
         blocks = [replace(card, path=reached[card.block_id].path) for card in scored.cards if card.block_id in reached]
-        facts = [card for card in walked.triples if not shown.issuperset(card.supports)]
+        facts = [card for card in walked.triples if not card.supports or not shown.issuperset(card.supports)]
         summarised = {card.block_id.partition("/")[0] for card in walked.summaries}
         unsummarised = [card for card in walked.communities if card.block_id not in summarised]
         order = (
