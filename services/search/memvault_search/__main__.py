@@ -19,7 +19,6 @@ from memvault.runtime.places import EMBEDDED, Addresses, Stores, instance_id
 from memvault.runtime.settings import active_profile, home, load
 from memvault.vectors import VectorStore
 from memvault.vectors.edge import EdgeStore
-from memvault.vectors.server import connect
 from memvault_search.adapters.embedder_e5 import open_embedder
 from memvault_search.app import App, Peers, build
 from memvault_search.settings import Index, Profile, SearchSettings
@@ -63,6 +62,9 @@ def open_store(index: Index, qdrant: str) -> tuple[VectorStore, str]:
     """The store that the setting names, not opened yet, and its kind."""
     if qdrant == EMBEDDED:
         return EdgeStore(home() / "data" / NAME, flush_every_s=index.flush_every_s), "edge"
+    # imported here: an embedded store need not pay for the client of a server
+    from memvault.vectors.server import connect  # noqa: PLC0415
+
     return connect(qdrant, timeout_s=index.server_timeout_s), "server"
 
 
