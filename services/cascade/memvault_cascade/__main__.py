@@ -20,7 +20,6 @@ from memvault.runtime.places import EMBEDDED, Addresses, Stores, instance_id
 from memvault.runtime.settings import Profile, active_profile, home, load
 from memvault.vectors import VectorStore
 from memvault.vectors.edge import EdgeStore
-from memvault.vectors.server import connect as connect_store
 from memvault_cascade.app import App, Peers, build
 from memvault_cascade.settings import Settings
 
@@ -66,6 +65,9 @@ def open_store(settings: Settings, qdrant: str) -> VectorStore:
     """The store that the setting names, not opened yet."""
     if qdrant == EMBEDDED:
         return EdgeStore(home() / "data" / NAME, flush_every_s=settings.flush_every_s)
+    # imported here: an embedded store need not pay for the client of a server
+    from memvault.vectors.server import connect as connect_store  # noqa: PLC0415
+
     return connect_store(qdrant, timeout_s=settings.store_timeout_s)
 
 
