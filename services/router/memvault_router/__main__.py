@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import uuid4
 
 import grpc
@@ -19,7 +20,7 @@ from memvault.rpc.peers import Connect, by_address
 from memvault.rpc.server import RunningServer, build_server
 from memvault.runtime.lifecycle import run_service
 from memvault.runtime.places import EMBEDDED, Addresses, Stores
-from memvault.runtime.settings import active_profile, load
+from memvault.runtime.settings import active_profile, home, load
 from memvault_router.app import App, Peers, build
 from memvault_router.settings import RouterSettings
 
@@ -64,6 +65,13 @@ class Process:
             await self.llm.stop()
 
 
+def _archetype_folder() -> Path:
+    chosen = load(NAME, RouterSettings).archetype_folder
+    # the encoder's folder may be shared by many homes, as in tests: vectors of its texts belong beside it
+    models = os.environ.get("MEMVAULT__SEARCH__EMBEDDER__MODELS")
+    return Path(chosen).expanduser() if chosen else (Path(models) if models else home() / "models") / "archetypes"
+
+
 async def assemble(connect: Connect = by_address) -> Process:
     """Read settings and wire the process; `connect` gives the channels to the services it asks."""
     stores, addresses = load("stores", Stores), load("addresses", Addresses)
@@ -84,6 +92,7 @@ async def assemble(connect: Connect = by_address) -> Process:
         redis=redis,
         default_profile=active_profile(),
         chat=llm,
+        archetype_folder=_archetype_folder(),
     )
     return Process(app, bus, redis, llm, channel, addresses.router, bus_settings.connect_timeout_s)
 

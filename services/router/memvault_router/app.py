@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import grpc
@@ -16,6 +17,7 @@ from memvault.router.v1.router_pb2_grpc import add_RouterServiceServicer_to_serv
 from memvault.rpc.methods import Registration
 from memvault.runtime import telemetry
 from memvault.screening import RULESET_VERSION
+from memvault_router.adapters.archetype_files import FileArchetypes, LayeredArchetypes
 from memvault_router.adapters.bus import BusAnnouncer, Listener, SilentAnnouncer
 from memvault_router.adapters.data_files import Language, load_language
 from memvault_router.adapters.embed import EmbedClient
@@ -29,6 +31,7 @@ from memvault_router.adapters.redis_store import (
     RedisProfiles,
     RedisThreshold,
 )
+from memvault_router.domain.operators.bare import Bareness
 from memvault_router.domain.operators.follow_up import FollowUp
 from memvault_router.domain.operators.fusion import Fusion
 from memvault_router.domain.operators.keyword import KeywordFunnel
@@ -96,6 +99,7 @@ async def build(
     default_profile: str = "tuned",
     chat: JsonChat | None = None,
     clock: Clock | None = None,
+    archetype_folder: Path | None = None,
 ) -> App:
     """Wire the service together and subscribe it to `bus`, which must not be started yet.
 
@@ -107,11 +111,12 @@ async def build(
         default_profile: The profile of a request that names none.
         chat: A language model; None is the normal case.
         clock: None: the machine's.
+        archetype_folder: Where vectors of archetypes are kept beside Redis; None: nowhere.
     """
     language, chosen, known_clock = load_language(), settings[default_profile], clock or SystemClock()
-    stores = _stores(chosen, redis)
+    stores = _stores(chosen, redis, archetype_folder)
     encoder = EmbedClient(EmbedServiceStub(peers.embed), chosen.waits.embed_s, chosen.waits.embed_batch_s)
-    shelf = ArchetypeShelf(language.archetypes, encoder, stores.archetypes, chosen.waits)
+    shelf = ArchetypeShelf(language.archetypes, language.passages, encoder, stores.archetypes, chosen.waits)
     profile = AttentionProfile(stores.profiles, chosen)
     parts = Parts(
         clock=known_clock,
@@ -145,6 +150,7 @@ def build_pipeline(language: Language, numbers: RouterSettings) -> Pipeline:
     return Pipeline(
         follow_up=FollowUp(language.shapes, numbers.follow_up),
         time_range=TimeRange(language.lookalikes, numbers.vague, numbers.read_chars),
+        bareness=Bareness(language.asking_words, numbers.read_chars),
         keyword=KeywordFunnel(language.lexicons, numbers.read_chars),
         fusion=Fusion(numbers.intent_fusion, numbers.facet_fusion, numbers.open_rest),
         personalise=Personalise(numbers.personal),
@@ -153,15 +159,16 @@ def build_pipeline(language: Language, numbers: RouterSettings) -> Pipeline:
     )
 
 
-def _stores(settings: RouterSettings, redis: Redis | None) -> _Stores:
+def _stores(settings: RouterSettings, redis: Redis | None, folder: Path | None) -> _Stores:
+    files = FileArchetypes(folder) if folder is not None else None
     if redis is None:
-        return _Stores(MemoryProfiles(), MemoryThreshold(), MemoryArchetypes(), MemoryPrepared())
+        return _Stores(MemoryProfiles(), MemoryThreshold(), files or MemoryArchetypes(), MemoryPrepared())
     guard = RedisGuard(redis, timeout_s=settings.waits.store_s, rest_s=settings.waits.store_rest_s)
     days = max(window.days for window in settings.windows)
     return _Stores(
         RedisProfiles(guard, keep_days=days, seen_s=round(settings.seen_event_days * _DAY_S)),
         RedisThreshold(guard),
-        RedisArchetypes(guard),
+        LayeredArchetypes(files, RedisArchetypes(guard)) if files is not None else RedisArchetypes(guard),
         RedisPrepared(guard),
     )
 

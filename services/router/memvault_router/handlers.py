@@ -19,7 +19,8 @@ from memvault_router.domain.labels import FACETS, INTENTS, Distribution, ordered
 from memvault_router.domain.operators.plan import FAST, SLOW
 from memvault_router.domain.state import Overrides, Said
 from memvault_router.ports import Clock, Encoded
-from memvault_router.usecases.classify import Answered, Asked, ClassifyQuestion
+from memvault_router.usecases.asked import Answered, Asked
+from memvault_router.usecases.classify import ClassifyQuestion
 from memvault_router.usecases.profile import AttentionProfile
 
 _USER = re.compile(r"[A-Za-z0-9._@-]{1,128}")
@@ -143,6 +144,7 @@ def encode(answered: Answered) -> router_pb2.ClassifyResponse:
         scoring_profile=plan.scoring_profile,
         runner_up=plan.runner_up,
         grouping=plan.grouping,
+        bare=state.bare,
         hyde_passage=answered.passage,
         degraded=[
             types_pb2.Degradation(part=each.part, reason=each.reason, detail=each.detail) for each in state.degraded

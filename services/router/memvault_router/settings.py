@@ -48,6 +48,8 @@ class RouterSettings(_Frozen):
     read_chars: Annotated[int, Field(ge=100)]
     llm_share: Share
     open_rest: Share
+    facet_passages: bool
+    archetype_folder: str
     seen_event_days: Annotated[float, Field(gt=0)]
     intent_fusion: FusionNumbers
     facet_fusion: FusionNumbers

@@ -10,6 +10,7 @@ from redis.asyncio import Redis
 from memvault.faults import Fault, Reason
 from memvault.prefetch_key import entry_key, index_key, pack_index_value
 from memvault.slow_thinker.v1 import prefetch_pb2
+from memvault_router.adapters.archetype_files import FileArchetypes, LayeredArchetypes
 from memvault_router.adapters.memory import MemoryArchetypes, MemoryPrepared, MemoryProfiles, MemoryThreshold
 from memvault_router.adapters.redis_guard import RedisGuard
 from memvault_router.adapters.redis_store import (
@@ -32,15 +33,11 @@ class Stores:
         self.redis = redis
         if redis is None:
             self.profiles, self.threshold = MemoryProfiles(), MemoryThreshold()
-            self.archetypes, self.prepared = MemoryArchetypes(), MemoryPrepared()
+            self.prepared = MemoryPrepared()
         else:
             guard = RedisGuard(redis, timeout_s=5, rest_s=0.5)
             self.profiles = RedisProfiles(guard, keep_days=90, seen_s=600)
-            self.threshold, self.archetypes, self.prepared = (
-                RedisThreshold(guard),
-                RedisArchetypes(guard),
-                RedisPrepared(guard),
-            )
+            self.threshold, self.prepared = RedisThreshold(guard), RedisPrepared(guard)
 
     async def put(self, user, key, entry, value):
         if self.redis is None:
@@ -150,14 +147,47 @@ async def test_verdicts_of_replicas_that_come_together_are_all_counted(stores):
     assert await stores.threshold.overruled_rate(0.0) == pytest.approx(1 - 0.9**20)
 
 
+@pytest.fixture(params=["memory", "valkey", "file", "layered"])
+async def archetypes(request, redis, tmp_path):
+    far = RedisArchetypes(RedisGuard(redis, timeout_s=5, rest_s=0.5))
+    return {
+        "memory": MemoryArchetypes(),
+        "valkey": far,
+        "file": FileArchetypes(tmp_path / "archetypes"),
+        "layered": LayeredArchetypes(FileArchetypes(tmp_path / "archetypes"), far),
+    }[request.param]
+
+
+ROWS = {"h1": np.array([0.25, -1.0], np.float32), "h2": np.array([1.0, 0.5], np.float32)}
+
+
 @pytest.mark.r("R-02")
-async def test_archetype_vectors_come_back_as_they_were_and_per_encoder(stores):
-    rows = {"h1": np.array([0.25, -1.0], np.float32), "h2": np.array([1.0, 0.5], np.float32)}
-    await stores.archetypes.keep("e1", rows)
-    found = await stores.archetypes.load("e1", ["h1", "h2", "h3"])
+async def test_archetype_vectors_come_back_as_they_were_and_per_encoder(archetypes):
+    await archetypes.keep("e5:q4:1", {"h1": ROWS["h1"]})
+    await archetypes.keep("e5:q4:1", {"h2": ROWS["h2"]})
+    found = await archetypes.load("e5:q4:1", ["h1", "h2", "h3"])
     assert sorted(found) == ["h1", "h2"]
-    assert np.array_equal(found["h1"], rows["h1"])
-    assert dict(await stores.archetypes.load("e2", ["h1"])) == {}
+    assert np.array_equal(found["h1"], ROWS["h1"])
+    assert dict(await archetypes.load("e5:q4:2", ["h1"])) == {}
+
+
+async def test_a_broken_archetype_file_is_as_good_as_none(tmp_path):
+    (tmp_path / "e1.npz").write_bytes(b"not a zip file")
+    files = FileArchetypes(tmp_path)
+    assert dict(await files.load("e1", ["h1"])) == {}
+    await files.keep("e1", ROWS)
+    assert sorted(await files.load("e1", ["h1", "h2"])) == ["h1", "h2"]
+
+
+async def test_a_folder_that_cannot_be_written_leaves_the_far_layer_to_serve(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    near, far = FileArchetypes(tmp_path / "taken" / "below"), MemoryArchetypes()
+    with pytest.raises(Fault) as caught:
+        await near.keep("e1", ROWS)
+    assert "archetype_folder" in caught.value.message
+    layered = LayeredArchetypes(near, far)
+    await layered.keep("e1", ROWS)
+    assert sorted(await layered.load("e1", ["h1", "h2"])) == ["h1", "h2"]
 
 
 def stored(user="ann", schema=1):

@@ -18,7 +18,8 @@ from memvault_router.app import build_pipeline
 from memvault_router.ports import Encoded, EncoderFacts, TokenBlock
 from memvault_router.settings import RouterSettings
 from memvault_router.usecases.archetypes import ArchetypeShelf
-from memvault_router.usecases.classify import Asked, ClassifyQuestion, Parts
+from memvault_router.usecases.asked import Asked
+from memvault_router.usecases.classify import ClassifyQuestion, Parts
 from memvault_router.usecases.prepared import PreparedLookup
 from memvault_router.usecases.profile import AttentionProfile
 
@@ -138,7 +139,9 @@ class Desk:
 
     def build(self):
         language = load_language()
-        self.shelf = ArchetypeShelf(language.archetypes, self.encoder, self.archetypes, self.settings.waits)
+        self.shelf = ArchetypeShelf(
+            language.archetypes, language.passages, self.encoder, self.archetypes, self.settings.waits
+        )
         self.profile = AttentionProfile(self.profiles, self.settings)
         parts = Parts(
             clock=self.clock,

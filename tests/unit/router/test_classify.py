@@ -13,7 +13,7 @@ from memvault.slow_thinker.v1 import prefetch_pb2
 from memvault.text import query_hash
 from memvault_router.domain.state import Overrides, Said
 from memvault_router.ports import Classified, Verdict
-from memvault_router.usecases.classify import Asked
+from memvault_router.usecases.asked import Asked
 
 OCR = "上週那個 OCR 做到哪了？"
 
@@ -55,8 +55,8 @@ async def test_a_question_is_read_in_full(desk):
         "fast",
         "factual+progress",
     )
-    assert state.time.text == "上週"
-    assert state.time.explicit is False
+    assert (state.time.text, state.time.explicit, state.time.end) == ("上週", True, desk.clock.now())
+    assert (state.bare, answered.passage_vector) == (False, None)
     assert answered.encoded.encoder_id == "hash-1"
     assert answered.encoded.tokens[0].rows == 1
     assert state.degraded == ()
@@ -192,6 +192,15 @@ async def test_what_a_user_often_asks_tips_an_open_question(desk):
         await desk.profiles.record(f"e{place}", fact)
     chasing = await desk.ask("最近怎麼樣")
     assert (chasing.state.intent, chasing.state.facet) == ("factual", "progress")
+
+
+async def test_a_question_without_a_subject_also_searches_with_a_statement_of_its_facet(desk):
+    answered = await desk.ask("你覺得我下一步該怎麼走")
+    assert (answered.state.bare, answered.state.facet, answered.passage) == (True, "advice", "")
+    assert np.linalg.norm(answered.passage_vector.vectors[0]) == pytest.approx(1.0)
+    assert (await desk.ask("我該換成 Rust 嗎，你覺得？")).passage_vector is None
+    desk.settings = desk.settings.model_copy(update={"facet_passages": False})
+    assert (await desk.ask("你覺得我下一步該怎麼走")).passage_vector is None
 
 
 @pytest.mark.r("R-04")

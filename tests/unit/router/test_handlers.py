@@ -96,7 +96,9 @@ async def test_the_response_holds_every_output_of_the_router(house):
     assert list(answer.layers) == ["blocks"]
     assert answer.time_expression == "上週"
     assert answer.time_range.start.ToDatetime(tzinfo=UTC) == datetime(2026, 11, 15, 16, tzinfo=UTC)
-    assert not answer.time_explicit
+    assert answer.time_explicit
+    assert answer.time_range.end.ToDatetime(tzinfo=UTC) == house.desk.clock.now()
+    assert not answer.bare
     assert len(answer.query_vector) == 4 * DIMENSION
     assert answer.query_tokens.rows == 1
     assert answer.raw_query_vector == b""

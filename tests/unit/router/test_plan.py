@@ -1,7 +1,7 @@
 """R-09: from intent and facet to the way of looking."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -76,10 +76,22 @@ def test_the_runner_up_is_the_second_most_probable_intent():
     assert state(intents=odds, overrides=Overrides(intent="conceptual")).plan.runner_up == "factual"
 
 
+@pytest.mark.r("R-07")
 def test_a_progress_question_wants_what_happened_since_too():
-    last_week = TimeExpression("上週", NOW, NOW, explicit=True)
-    assert state(facet="progress", time=last_week).time.explicit is False
-    assert state(facet="none", time=last_week).time.explicit is True
+    last_week = TimeExpression("上週", NOW - timedelta(days=14), NOW - timedelta(days=7), explicit=False, definite=True)
+    stretched = state(facet="progress", time=last_week).time
+    assert (stretched.start, stretched.end, stretched.explicit) == (last_week.start, NOW, True)
+    assert state(facet="none", time=last_week).time == last_week
+
+
+@pytest.mark.r("R-07")
+def test_a_vague_an_open_or_a_coming_range_is_not_stretched():
+    for known in (
+        TimeExpression("最近", NOW - timedelta(days=14), NOW - timedelta(days=1), explicit=False, definite=False),
+        TimeExpression("三月以來", NOW - timedelta(days=14), None, explicit=True, definite=True),
+        TimeExpression("這週", NOW - timedelta(days=1), NOW + timedelta(days=6), explicit=True, definite=True),
+    ):
+        assert state(facet="progress", time=known).time == known
 
 
 def test_without_any_evidence_the_intent_is_unknown():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from memvault_router.domain.operators.bare import parse_asking_words
 from memvault_router.domain.operators.embedding import Archetype, parse_archetypes
 from memvault_router.domain.operators.follow_up import FollowUpShapes, parse_shapes
 from memvault_router.domain.operators.keyword import Lexicon, parse_lexicon
@@ -24,6 +25,8 @@ class Language:
     archetypes: tuple[Archetype, ...]
     shapes: FollowUpShapes
     lookalikes: Lookalikes
+    asking_words: frozenset[str]
+    passages: Mapping[str, tuple[str, ...]]
 
 
 def load_language() -> Language:
@@ -39,11 +42,14 @@ def load_language() -> Language:
         for archetype in parse_archetypes(kind, document)
     ]
     (lookalikes,) = _documents("time", "lookalikes")
+    (passages,) = _documents("passages")
     return Language(
         lexicons=tuple(parse_lexicon(document) for document in _documents("lexicon")),
         archetypes=tuple(archetypes),
         shapes=parse_shapes(_documents("follow_up")),
         lookalikes=parse_lookalikes(lookalikes),
+        asking_words=parse_asking_words(_documents("bare")),
+        passages={facet: tuple(texts.values()) for facet, texts in passages.items()},
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from memvault.ops import NULL_OBSERVER, Observer, Operator, run
 from memvault_router.domain.labels import FACETS, INTENTS, Funnel, normalised, one_hot
+from memvault_router.domain.operators.bare import Bareness
 from memvault_router.domain.operators.embedding import ArchetypeIndex, EmbeddingFunnel
 from memvault_router.domain.operators.follow_up import FollowUp
 from memvault_router.domain.operators.fusion import Fusion
@@ -22,6 +23,7 @@ class Pipeline:
 
     follow_up: FollowUp
     time_range: TimeRange
+    bareness: Bareness
     keyword: KeywordFunnel
     fusion: Fusion
     personalise: Personalise
@@ -29,8 +31,8 @@ class Pipeline:
     pool: int
 
     def understand(self, state: Question, observer: Observer = NULL_OBSERVER) -> Question:
-        """Read the words: completion, time, keywords. Needs no vector."""
-        steps: tuple[Operator[Question], ...] = (self.follow_up, self.time_range, self.keyword)
+        """Read the words: completion, time, subject, keywords. Needs no vector."""
+        steps: tuple[Operator[Question], ...] = (self.follow_up, self.time_range, self.bareness, self.keyword)
         return run(steps, state, observer)
 
     def classify(self, state: Question, index: ArchetypeIndex | None, observer: Observer = NULL_OBSERVER) -> Question:

@@ -100,7 +100,8 @@ class Question:
     """The state of the pipeline.
 
     `completed` is the query as understood. `vector` is the centred unit vector of `completed`, or None when the
-    encoder could not be reached. `raw_*` are before, `intents` and `facets` after personalisation.
+    encoder could not be reached. `bare` says that the question names no subject. `raw_*` are before,
+    `intents` and `facets` after personalisation.
     """
 
     query: str
@@ -120,6 +121,7 @@ class Question:
     facets: Distribution = field(default_factory=lambda: uniform(FACETS))
     funnel: str = Funnel.KEYWORD
     time: TimeExpression | None = None
+    bare: bool = False
     intent: str = ""
     confidence: float = 0.0
     facet: str = ""

@@ -1,15 +1,15 @@
-"""Archetype vectors: computed once, cached by content hash and encoder, refreshed when the encoder changes."""
+"""Vectors of archetypes and facet passages: made once per encoder, cached by content."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import structlog
 
 from memvault.faults import Fault
-from memvault_router.domain.operators.embedding import Archetype, ArchetypeIndex, centred
+from memvault_router.domain.operators.embedding import Archetype, ArchetypeIndex, centred, content_hash
 from memvault_router.domain.state import Vector
 from memvault_router.ports import ArchetypeCache, Encoder
 from memvault_router.settings import Waits
@@ -19,16 +19,28 @@ log = structlog.get_logger("memvault.router")
 
 
 class ArchetypeShelf:
-    """Holds the archetype index of the encoder in use; empty until it could be made."""
+    """Holds what is encoded ahead for the encoder in use; empty until it could be made.
 
-    def __init__(self, archetypes: Sequence[Archetype], encoder: Encoder, cache: ArchetypeCache, waits: Waits) -> None:
+    `passages` are raw unit vectors, facet to the mean of its statements.
+    """
+
+    def __init__(
+        self,
+        archetypes: Sequence[Archetype],
+        passages: Mapping[str, Sequence[str]],
+        encoder: Encoder,
+        cache: ArchetypeCache,
+        waits: Waits,
+    ) -> None:
         self._archetypes = tuple(archetypes)
+        self._statements = passages
         self._encoder = encoder
         self._cache = cache
         self._waits = waits
         self._task: asyncio.Task[None] | None = None
         self.index: ArchetypeIndex | None = None
         self.query_mean: Vector | None = None
+        self.passages: Mapping[str, Vector] = {}
 
     async def start(self) -> None:
         """Make the index within the warm-up time; after that go on in the background."""
@@ -60,19 +72,28 @@ class ArchetypeShelf:
 
     async def _make(self) -> None:
         facts = await self._encoder.describe()
-        wanted = {archetype.content_hash: archetype.text for archetype in self._archetypes}
-        known = dict(await self._cached(facts.encoder_id, list(wanted)))
+        texts = [archetype.text for archetype in self._archetypes]
+        rows = await self._vectors(facts.encoder_id, "query", texts)
+        means = {}
+        for facet, statements in self._statements.items():
+            mean = (await self._vectors(facts.encoder_id, "passage", statements)).mean(axis=0)
+            means[facet] = np.asarray(mean / np.linalg.norm(mean), np.float32)
+        self.query_mean, self.passages = facts.query_mean, means
+        self.index = ArchetypeIndex(facts.encoder_id, self._archetypes, centred(rows, facts.query_mean))
+        log.info("archetypes_ready", encoder=facts.encoder_id, archetypes=len(self._archetypes))
+
+    async def _vectors(self, encoder_id: str, kind: str, texts: Sequence[str]) -> Vector:
+        """Return one raw row per text, from the cache where it has them."""
+        wanted = {content_hash(kind, text): text for text in texts}
+        known = await self._cached(encoder_id, list(wanted))
         missing = [key for key in wanted if key not in known]
         for start in range(0, len(missing), _BATCH):
             keys = missing[start : start + _BATCH]
-            made = await self._encoder.encode([wanted[key] for key in keys], "query")
+            made = await self._encoder.encode([wanted[key] for key in keys], kind)
             fresh = dict(zip(keys, made.vectors, strict=True))
             known.update(fresh)
-            await self._keep(facts.encoder_id, fresh)
-        rows = np.stack([known[archetype.content_hash] for archetype in self._archetypes])
-        self.query_mean = facts.query_mean
-        self.index = ArchetypeIndex(facts.encoder_id, self._archetypes, centred(rows, facts.query_mean))
-        log.info("archetypes_ready", encoder=facts.encoder_id, archetypes=len(self._archetypes), encoded=len(missing))
+            await self._keep(encoder_id, fresh)
+        return np.stack([known[content_hash(kind, text)] for text in texts])
 
     async def _cached(self, encoder_id: str, keys: list[str]) -> dict[str, Vector]:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC
 
 import numpy as np
 import structlog
@@ -16,45 +16,17 @@ from memvault_router.domain.operators.embedding import centred
 from memvault_router.domain.operators.plan import Planner
 from memvault_router.domain.pipeline import Pipeline, with_verdict
 from memvault_router.domain.prefetch import Match
-from memvault_router.domain.state import NO_OVERRIDES, Degraded, Frequencies, Overrides, Question, Said, Skipped
+from memvault_router.domain.state import NO_OVERRIDES, Degraded, Frequencies, Question, Skipped
 from memvault_router.domain.threshold import start_rate, threshold
 from memvault_router.ports import Announcer, Classified, Clock, Encoded, Encoder, Judge, Observer, ThresholdMemory
 from memvault_router.settings import RouterSettings
 from memvault_router.usecases.archetypes import ArchetypeShelf
+from memvault_router.usecases.asked import Answered, Asked
 from memvault_router.usecases.prepared import Circumstances, PreparedLookup
 from memvault_router.usecases.profile import AttentionProfile
 from memvault_router.usecases.stopwatch import Stopwatch
 
 log = structlog.get_logger("memvault.router")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question with its circumstances, parsed and valid."""
-
-    user_id: str
-    query: str
-    zone: tzinfo
-    said: tuple[Said, ...] = ()
-    now: datetime | None = None
-    origin: str = "user"
-    overrides: Overrides = NO_OVERRIDES
-    off: frozenset[str] = frozenset()
-    profile: str = "tuned"
-    conditions: str = ""
-    recall_id: str = ""
-
-
-@dataclass(frozen=True)
-class Answered:
-    """Everything the router found out. `encoded` holds the completed query, then the query as asked if it differs."""
-
-    state: Question
-    encoded: Encoded | None
-    match: Match | None
-    passage: str
-    passage_vector: Encoded | None
-    times: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -112,6 +84,8 @@ class ClassifyQuestion:
         state = _with_past(state, await remembering)
         state = pipeline.decide(state)
         state, match = await self._near(state, encoded, asked, watch)
+        if passage_vector is None:
+            passage_vector = self._facet_passage(state, encoded, asked)
         self._parts.observer.count("memvault.router.classified", intent=state.intent, funnel=state.funnel)
         return Answered(state, encoded, match, passage, passage_vector, watch.times)
 
@@ -225,6 +199,13 @@ class ClassifyQuestion:
         except Fault as fault:
             log.info("passage_not_encoded", reason=fault.reason)
             return None
+
+    def _facet_passage(self, state: Question, encoded: Encoded | None, asked: Asked) -> Encoded | None:
+        """Return the vector of what an answer of the facet could say, for a question that names no subject."""
+        known = self._parts.shelf.passages.get(state.facet)
+        if not (state.bare and self._settings[asked.profile].facet_passages) or known is None or encoded is None:
+            return None
+        return Encoded(known[None, :], (None,), encoded.encoder_id)
 
     # -- the profile ---------------------------------------------------------------------------------------
 

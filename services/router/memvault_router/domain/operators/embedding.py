@@ -26,10 +26,10 @@ class Archetype:
     language: str
     text: str
 
-    @property
-    def content_hash(self) -> str:
-        """First 32 hex digits of SHA-256 of the text: with the encoder's id the key of its cached vector."""
-        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()[:32]
+
+def content_hash(kind: str, text: str) -> str:
+    """Return the key of a cached vector: 32 hex digits over how it was encoded, `query` or `passage`, and the text."""
+    return hashlib.sha256(f"{kind}\n{text}".encode()).hexdigest()[:32]
 
 
 def parse_archetypes(kind: str, document: Mapping[str, Any]) -> tuple[Archetype, ...]:

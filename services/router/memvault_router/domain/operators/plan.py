@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from memvault_router.domain.labels import FACETS, INTENTS, Distribution, Facet, Funnel, one_hot, ordered, top
 from memvault_router.domain.state import Plan, Question
+from memvault_router.domain.time.span import TimeExpression
 
 FAST, SLOW = "fast", "slow"
 LAYERS: Mapping[str, tuple[str, ...]] = {
@@ -62,14 +64,13 @@ class Planner:
     name: str = "plan"
 
     def __call__(self, state: Question) -> Question:
-        """Fill `intent`, `confidence`, `facet`, `plan`, and soften a range where the facet asks for what came since."""
+        """Fill `intent`, `confidence`, `facet`, `plan`; stretch the range where the facet asks for what came since."""
         forced = state.overrides
         intents = one_hot(forced.intent, INTENTS) if forced.intent else state.intents
         facets = one_hot(forced.facet, FACETS) if forced.facet else state.facets
         intent, confidence = top(intents)
         facet, _ = top(facets)
-        # "How far is last week's X" wants what happened since, too: the range says which X, not when.
-        time = replace(state.time, explicit=False) if state.time and facet == Facet.PROGRESS else state.time
+        time = until_now(state.time, state.now) if state.time and facet == Facet.PROGRESS else state.time
         return replace(
             state,
             intents=intents,
@@ -81,6 +82,16 @@ class Planner:
             time=time,
             plan=plan(intent, facet, _runner_up(state.intents, intent), self.routes, forced.thinking_mode),
         )
+
+
+def until_now(found: TimeExpression, now: datetime) -> TimeExpression:
+    """Stretch the range of a progress question up to now: "how far is last week's X" wants what happened since.
+
+    A definite range filters then, even where it only told which thing is meant: its progress cannot be older.
+    """
+    if not found.definite or found.start is None or found.end is None or found.end > now:
+        return found
+    return replace(found, end=now, explicit=True)
 
 
 def _runner_up(distribution: Distribution, chosen: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
@@ -63,34 +63,46 @@ def read_time(
         for hit in found_zh:
             blanked = blanked[: hit.start] + MASK * (hit.end - hit.start) + blanked[hit.end :]
     found_en = scan(blanked, en.rules(numbers), local)
+    same_length = len(cased) == len(folded)
     hits = [
-        *((_pointed(hit, folded, _POINTS_AT_ZH), (cased if len(cased) == len(folded) else folded)) for hit in found_zh),
-        *((_pointed_en(hit, cased), cased) for hit in found_en),
+        *(_Hit(hit, cased if same_length else folded, pointing=_points_zh(hit, folded)) for hit in found_zh),
+        *(_Hit(hit, cased, pointing=_points_en(hit, cased)) for hit in found_en),
     ]
-    hits = _past_first(hits, local)
-    if not hits:
+    past = [hit for hit in hits if not hit.found.span.after_now(local)]
+    chosen = past or hits
+    if not chosen:
         return None
-    whole = hull([hit.span for hit, _ in hits])
-    words = " … ".join(source[hit.start : hit.end].strip() for hit, source in hits)
-    return TimeExpression(words, to_utc(whole.start, zone), to_utc(whole.end, zone), whole.explicit)
+    whole = hull([hit.found.span for hit in chosen])
+    definite = whole.explicit and bool(past)
+    return TimeExpression(
+        text=" … ".join(hit.text for hit in chosen),
+        start=to_utc(whole.start, zone),
+        end=to_utc(whole.end, zone),
+        explicit=definite and not any(hit.pointing for hit in chosen),
+        definite=definite,
+    )
 
 
-def _pointed(hit: Found, text: str, pointing: re.Pattern[str]) -> Found:
-    return replace(hit, span=hit.span.softened()) if pointing.match(text, hit.end) else hit
+@dataclass(frozen=True)
+class _Hit:
+    found: Found
+    source: str
+    pointing: bool
+
+    @property
+    def text(self) -> str:
+        return self.source[self.found.start : self.found.end].strip()
 
 
-def _pointed_en(hit: Found, text: str) -> Found:
-    possessive = _POINTS_AT_EN.match(text, hit.end)
+def _points_zh(hit: Found, folded: str) -> bool:
+    return _POINTS_AT_ZH.match(folded, hit.end) is not None
+
+
+def _points_en(hit: Found, text: str) -> bool:
+    if _POINTS_AT_EN.match(text, hit.end):
+        return True
     from_when = _FROM_EN.search(text[: hit.start]) or re.match(r"(?:from|of)\b", text[hit.start :], re.IGNORECASE)
-    descriptive = possessive or (from_when and _THING_EN.search(text[: hit.start]))
-    return replace(hit, span=hit.span.softened()) if descriptive else hit
-
-
-def _past_first(hits: Sequence[tuple[Found, str]], local: datetime) -> list[tuple[Found, str]]:
-    past = [pair for pair in hits if not pair[0].span.after_now(local)]
-    if past:
-        return past
-    return [(replace(hit, span=hit.span.softened()), source) for hit, source in hits]
+    return from_when is not None and _THING_EN.search(text[: hit.start]) is not None
 
 
 @dataclass(frozen=True)
@@ -107,5 +119,5 @@ class TimeRange:
         text = both_ends(state.completed or state.query, self.read_chars)
         found = read_time(text, state.now, state.zone, self.lookalikes, self.numbers)
         if found is not None and "time_filter" in state.off:
-            found = replace(found, explicit=False)
+            found = replace(found, explicit=False, definite=False)
         return replace(state, time=found)

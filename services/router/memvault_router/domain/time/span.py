@@ -35,12 +35,17 @@ class Span:
 
 @dataclass(frozen=True)
 class TimeExpression:
-    """A time expression as written, with its meaning in UTC; `start` or `end` None is open."""
+    """A time expression as written, with its meaning in UTC; `start` or `end` None is open.
+
+    `explicit` says that it filters. `definite` says that the words draw a clear line, even where they only tell which
+    thing is meant ("last week's OCR thing") and so do not filter.
+    """
 
     text: str
     start: datetime | None
     end: datetime | None
     explicit: bool
+    definite: bool
 
 
 @dataclass(frozen=True)
@@ -93,10 +98,10 @@ def month(year: int, number: int, count: int = 1) -> Span:
 
 
 def month_part(year: int, number: int, part: str) -> Span:
-    """Return the `early`, `mid` or `late` third of a month, as one that does not filter: the words are loose."""
-    first = {"early": 1, "mid": 11, "late": 21}[part]
-    last = {"early": 10, "mid": 20, "late": calendar.monthrange(year, number)[1]}[part]
-    return days(date(year, number, first), last - first + 1).softened()
+    """Return the `early`, `mid` or `late` part of a month; the parts overlap, because the words are loose."""
+    first = {"early": 1, "mid": 8, "late": 18}[part]
+    last = {"early": 13, "mid": 23, "late": calendar.monthrange(year, number)[1]}[part]
+    return days(date(year, number, first), last - first + 1)
 
 
 def year(number: int) -> Span:

@@ -1,0 +1,54 @@
+"""Is the question about anything? "What did we talk about lately?" names no subject: only time, facet and user tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memvault.text import fold, segment
+from memvault_router.domain.operators.excerpt import both_ends
+from memvault_router.domain.state import Question
+
+_WORD = re.compile("[\u3400-\u9fff]+|[^\\W_]+")
+_HAN = re.compile("[\u3400-\u9fff]")
+
+
+def parse_asking_words(documents: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """Read documents with a list `words` into folded words."""
+    return frozenset(fold(word) for document in documents for word in document["words"])
+
+
+def is_bare(text: str, time_text: str, asking_words: frozenset[str]) -> bool:
+    """Say whether nothing is left of a question once its time expressions and the words of asking are taken away.
+
+    Args:
+        text: The question as understood.
+        time_text: Its time expressions as written, joined by an ellipsis; empty: none.
+        asking_words: Folded words that say how something is asked.
+    """
+    folded = fold(text)
+    for expression in filter(None, time_text.split("…")):
+        folded = folded.replace(fold(expression).strip(), " ")
+    pieces = [piece for part in segment(folded) for piece in _WORD.findall(part)]
+    return bool(pieces) and all(_says_nothing(piece, asking_words) for piece in pieces)
+
+
+def _says_nothing(piece: str, asking_words: frozenset[str]) -> bool:
+    # a segmenter may join two such words: "那后", "我下"
+    return piece in asking_words or (_HAN.match(piece) is not None and all(letter in asking_words for letter in piece))
+
+
+@dataclass(frozen=True)
+class Bareness:
+    """Notice bare questions; needs the time, and completed follow-ups."""
+
+    asking_words: frozenset[str]
+    read_chars: int
+    name: str = "bare"
+
+    def __call__(self, state: Question) -> Question:
+        """Fill `bare`."""
+        text = both_ends(state.completed or state.query, self.read_chars)
+        return replace(state, bare=is_bare(text, state.time.text if state.time else "", self.asking_words))
