@@ -34,6 +34,7 @@ __all__ = [
     "Partitioner",
     "SummaryWriter",
     "TextVectors",
+    "Totals",
     "Written",
 ]
 
@@ -61,6 +62,17 @@ class GraphState:
     community_version: int = 0
     forgotten: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     forgotten_through: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts; versions are the highest graph version and the lowest community version."""
+
+    entities: int = 0
+    triples: int = 0
+    communities: int = 0
+    version: int = 0
+    community_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +121,10 @@ class GraphStore(Protocol):
 
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:
         """Ids with their calibrated similarity in [0, 1], best first, by the question's name; one round trip."""
+        ...
+
+    async def totals(self, user_id: str) -> Totals:
+        """Counts of one user's graph, or (empty) of all users' together."""
         ...
 
     async def users(self) -> list[str]:

@@ -21,7 +21,7 @@ from memvault_cascade.domain.graph.model import (
     Synonym,
     Triple,
 )
-from memvault_cascade.ports import Kind, Nearest
+from memvault_cascade.ports import Kind, Nearest, Totals
 
 AT = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
 EXTRACTED = True
@@ -131,3 +131,12 @@ async def test_more_parts_than_a_page_are_all_read(store):
     vector[0] = 1
     await store.write("alice", GraphChange(entities=many), {e.id: vector for e in many}, 1)
     assert len((await store.load("alice")).graph.entities) == 1200
+
+
+async def test_totals_are_counted_for_one_user_and_for_all(store):
+    await store.write("alice", CHANGE, VECTORS, 4)
+    await store.write_communities("alice", [COMMUNITY], {"c1": word_vector("x y")}, [], 4)
+    await store.write("bob", CHANGE, VECTORS, 2)
+    assert await store.totals("alice") == Totals(2, 1, 1, 4, 4)
+    assert await store.totals("") == Totals(4, 2, 1, 4, 0)
+    assert await store.totals("nobody") == Totals()

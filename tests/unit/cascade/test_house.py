@@ -290,3 +290,38 @@ async def test_many_writers_at_once_lose_nothing(house):
     assert len(graph.blocks) == 30
     assert len(graph.triples) == 30
     assert (await house.store.load(USER)).graph == graph
+
+
+@pytest.mark.r("R-62")
+async def test_a_block_written_again_after_the_request_survives_a_forget_that_is_handled_late(house):
+    await tell(house, a_block("b", "Alice uses Rust.", sequence=20), a_block("c", "Bob uses Go.", sequence=3))
+    await house.ingest.forget(USER, ["b", "c"], 15)
+    assert list((await house.graphs.state(USER)).graph.blocks) == ["b"]
+    await house.ingest.forget_user(USER, 16)
+    assert list((await house.graphs.state(USER)).graph.blocks) == ["b"]
+    await house.ingest.forget_user(USER, 21)
+    assert (await house.graphs.state(USER)).graph.entities == {}
+
+
+async def test_i_leads_somewhere_only_when_nothing_else_does(house):
+    await work_diary(house)
+    await tell(house, a_block("me", "我住在台南。"))
+    alone = await house.walk(ask("我呢"))
+    assert alone.linked == ()
+    assert [b.block_id for b in alone.blocks] == ["me"]
+    assert "me" not in [b.block_id for b in (await house.walk(ask("我跟王小明呢"))).blocks]
+    assert "me" not in [b.block_id for b in (await house.walk(ask("我呢", seeds={"b1": 0.9}))).blocks]
+
+
+async def test_the_user_is_in_no_community(house):
+    await tell(house, *(a_block(f"b{i}", f"I use Tool{i}. Tool{i} depends on Rust.") for i in range(4)))
+    await house.garden.tend(USER)
+    state = await house.graphs.state(USER)
+    assert state.communities
+    assert all(entity_id("我") not in c.entity_ids for c in state.communities)
+
+
+@pytest.mark.parametrize("name", ["你", "他們", "She", "玩意兒”博物館", "「半個", "()", ""])
+async def test_pronouns_and_torn_quotations_are_no_entities_even_when_given(house, name):
+    await tell(house, a_block("b", "文字", facts=[Fact(name, "uses", "Rust"), Fact("Rust", "used by", name)]))
+    assert (await house.graphs.state(USER)).graph.triples == {}

@@ -16,7 +16,7 @@ import numpy as np
 from memvault.vectors import And, CollectionSpec, DenseSpec, Eq, FieldKind, Point, RankerQuery, Record, VectorStore
 from memvault_cascade.adapters import records
 from memvault_cascade.domain.graph.model import GraphChange, Synonym, UserGraph
-from memvault_cascade.ports import GraphState, Kind, Nearest
+from memvault_cascade.ports import GraphState, Kind, Nearest, Totals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,15 +147,30 @@ class VectorGraphStore:
             for name, hits in found.items()
         }
 
+    async def totals(self, user_id: str) -> Totals:
+        """See `GraphStore.totals`."""
+        counts = [await self._count(user_id, kind) for kind in (Kind.ENTITY, Kind.TRIPLE, Kind.COMMUNITY)]
+        metas = [await self._meta(user_id)] if user_id else await self._metas()
+        versions = [int(meta.get("version", 0)) for meta in metas]
+        behind = [int(meta.get("community_version", 0)) for meta in metas]
+        return Totals(counts[0], counts[1], counts[2], max(versions, default=0), min(behind, default=0))
+
     async def users(self) -> list[str]:
         """See `GraphStore.users`."""
-        names: list[str] = []
+        return sorted(str(meta["user"]) for meta in await self._metas())
+
+    async def _count(self, user_id: str, kind: Kind) -> int:
+        of_kind = Eq("kind", kind.value)
+        return await self._store.count(COLLECTION, And((Eq("user", user_id), of_kind)) if user_id else of_kind)
+
+    async def _metas(self) -> list[Mapping[str, Any]]:
+        metas: list[Mapping[str, Any]] = []
         offset: str | None = None
         while True:
             page, offset = await self._store.scroll(COLLECTION, Eq("kind", _META), limit=_PAGE, offset=offset)
-            names += [str(record.payload["user"]) for record in page]
+            metas += [record.payload for record in page]
             if offset is None:
-                return sorted(names)
+                return metas
 
     async def _meta(self, user_id: str) -> Mapping[str, Any]:
         found: list[Record] = await self._store.retrieve(COLLECTION, [records.point_id(user_id, _META, _META_ID)])

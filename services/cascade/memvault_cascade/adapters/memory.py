@@ -11,7 +11,7 @@ import numpy as np
 
 from memvault.text import search_tokens
 from memvault_cascade.domain.graph.model import UserGraph, apply
-from memvault_cascade.ports import Annotation, GraphState, Kind, Nearest
+from memvault_cascade.ports import Annotation, GraphState, Kind, Nearest, Totals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,6 +73,17 @@ class MemoryStore:
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:
         """See `GraphStore.nearest`."""
         return {q.name: self._nearest(user_id, q) for q in questions}
+
+    async def totals(self, user_id: str) -> Totals:
+        """See `GraphStore.totals`."""
+        states = [self._state(user_id)] if user_id else list(self._states.values())
+        return Totals(
+            sum(len(s.graph.entities) for s in states),
+            sum(len(s.graph.triples) for s in states),
+            sum(len(s.communities) for s in states),
+            max((s.version for s in states), default=0),
+            min((s.community_version for s in states), default=0),
+        )
 
     async def users(self) -> list[str]:
         """See `GraphStore.users`."""

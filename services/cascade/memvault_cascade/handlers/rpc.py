@@ -77,13 +77,13 @@ class CascadeHandlers(cascade_pb2_grpc.CascadeServiceServicer):
         return cascade_pb2.ForgetGraphResponse(triples=gone)
 
     async def GetGraph(self, request: cascade_pb2.GetGraphRequest, context: Context) -> cascade_pb2.GetGraphResponse:
-        states = await self._read.states(decode.user(request.user_id) if request.user_id else "")
+        found = await self._read.totals(decode.user(request.user_id) if request.user_id else "")
         return cascade_pb2.GetGraphResponse(
-            entities=sum(len(s.graph.entities) for s in states),
-            triples=sum(len(s.graph.triples) for s in states),
-            communities=sum(len(s.communities) for s in states),
-            graph_version=max((s.version for s in states), default=0),
-            community_version=min((s.community_version for s in states), default=0),
+            entities=found.entities,
+            triples=found.triples,
+            communities=found.communities,
+            graph_version=found.version,
+            community_version=found.community_version,
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from memvault_cascade.domain.graph.model import UserGraph, apply
 from memvault_cascade.domain.graph.view import GraphView, build_view
-from memvault_cascade.ports import GraphState
+from memvault_cascade.ports import GraphState, Totals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -107,8 +107,9 @@ class Graphs:
     async def bury(self, user_id: str, block_ids: Sequence[str], sequence: int) -> None:
         """Remember forgotten blocks; only inside `writing`."""
         entry = await self._entry(user_id)
-        await self._store.bury(user_id, block_ids, sequence)
-        forgotten = {**entry.state.forgotten, **dict.fromkeys(block_ids, sequence)}
+        later = [b for b in block_ids if sequence >= entry.state.forgotten.get(b, 0)]
+        await self._store.bury(user_id, later, sequence)
+        forgotten = {**entry.state.forgotten, **dict.fromkeys(later, sequence)}
         entry.state = replace(entry.state, forgotten=forgotten)
 
     async def forget_user(self, user_id: str, sequence: int) -> None:
@@ -119,6 +120,10 @@ class Graphs:
         empty = UserGraph(user_id, str(version))
         entry.state = GraphState(empty, (), version, version, {}, sequence)
         entry.view = None
+
+    async def totals(self, user_id: str) -> Totals:
+        """Counts of one user's graph, or (empty) of all, without loading any."""
+        return await self._store.totals(user_id)
 
     async def users(self) -> list[str]:
         """All users that have a graph."""

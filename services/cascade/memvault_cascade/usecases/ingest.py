@@ -6,7 +6,7 @@ Every change is embedded, stored and remembered before the event is acknowledged
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memvault_cascade.domain.graph.rules import ExtractionRules
-    from memvault_cascade.ports import Announcer, FactReader, GraphStore, TextVectors
+    from memvault_cascade.ports import Announcer, FactReader, GraphState, GraphStore, TextVectors
     from memvault_cascade.usecases.graphs import Graphs
 
 
@@ -134,23 +134,32 @@ class Ingest:
             await self._commit(user_id, state.graph, change)
 
     async def forget(self, user_id: str, block_ids: Sequence[str], sequence: int) -> int:
-        """Take blocks out with all that stood on them alone; how many facts went."""
+        """Take blocks out with all that stood on them alone; how many facts went.
+
+        A block that was written again after `sequence` stays (0: nothing is newer).
+        """
         async with self._parts.graphs.writing(user_id) as state:
-            await self._parts.graphs.bury(user_id, block_ids, sequence)
-            change = rules.forget(state.graph, block_ids, self._parts.rules.predicates)
-            if not change.is_empty():
-                await self._commit(user_id, state.graph, change)
-            gone = set(block_ids)
-            left = [c for c in state.communities if not gone.intersection(c.block_ids)]
-            if len(left) < len(state.communities):
-                # A summary may quote what was forgotten: it goes at once, the next rebuild writes a new one.
-                await self._parts.graphs.commit_communities(user_id, left, (), {}, 0)
-                self._parts.changed(user_id)
-            return len(change.gone_triples)
+            return await self._forget(user_id, state, block_ids, sequence)
+
+    async def _forget(self, user_id: str, state: GraphState, block_ids: Iterable[str], sequence: int) -> int:
+        known = state.graph.blocks
+        gone = {b for b in block_ids if not (b in known and 0 < sequence < known[b].sequence)}
+        await self._parts.graphs.bury(user_id, sorted(gone), sequence)
+        change = rules.forget(state.graph, gone, self._parts.rules.predicates)
+        if not change.is_empty():
+            await self._commit(user_id, state.graph, change)
+        left = [c for c in state.communities if not gone.intersection(c.block_ids)]
+        if len(left) < len(state.communities):
+            # A summary may quote what was forgotten: it goes at once, the next rebuild writes a new one.
+            await self._parts.graphs.commit_communities(user_id, left, (), {}, 0)
+            self._parts.changed(user_id)
+        return len(change.gone_triples)
 
     async def forget_user(self, user_id: str, sequence: int) -> int:
-        """Remove a user's graph; how many facts went."""
+        """Remove a user's graph, but not what was written after `sequence`; how many facts went."""
         async with self._parts.graphs.writing(user_id) as state:
+            if any(b.sequence > sequence > 0 for b in state.graph.blocks.values()):
+                return await self._forget(user_id, state, state.graph.blocks, sequence)
             await self._parts.graphs.forget_user(user_id, sequence)
             return len(state.graph.triples)
 
@@ -182,6 +191,7 @@ class Ingest:
             (),
             block.stated_at,
             block.version,
+            block.sequence,
             block.digest,
             block.quarantined,
             block.superseded_by,

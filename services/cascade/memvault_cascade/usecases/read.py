@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memvault_cascade.domain.graph.linking import link
+from memvault_cascade.domain.graph.linking import SELF, link
 from memvault_cascade.domain.graph.walk import Step
 
 if TYPE_CHECKING:
     from memvault_cascade.domain.graph.model import Triple
     from memvault_cascade.domain.graph.view import GraphView
-    from memvault_cascade.ports import GraphState
+    from memvault_cascade.ports import Totals
     from memvault_cascade.usecases.graphs import Graphs
 
 PER_PAGE = 256
@@ -58,7 +58,7 @@ class Read:
                 _neighbours(view, item.entity_id, neighbours),
             )
             for item in link(text, view.names)
-            if item.entity_id in view.graph.entities
+            if item.entity_id in view.graph.entities and item.how != SELF
         ]
         return tuple(sorted(found, key=lambda e: (-e.specificity, -e.confidence, e.name)))
 
@@ -74,10 +74,9 @@ class Read:
         for start in range(0, len(facts), PER_PAGE):
             yield tuple(facts[start : start + PER_PAGE])
 
-    async def states(self, user_id: str) -> list[GraphState]:
-        """The graph of one user, or (empty) of all."""
-        users = [user_id] if user_id else await self._graphs.users()
-        return [await self._graphs.state(user) for user in users]
+    async def totals(self, user_id: str) -> Totals:
+        """Counts of one user's graph, or (empty) of all."""
+        return await self._graphs.totals(user_id)
 
 
 def _specificity(view: GraphView, entity: str) -> float:

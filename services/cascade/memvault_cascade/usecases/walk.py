@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from memvault.faults import Fault, Reason
-from memvault_cascade.domain.graph.linking import Link, link
+from memvault_cascade.domain.graph.linking import SELF, Link, link
 from memvault_cascade.domain.graph.overview import FitNumbers, FittingCommunity, as_it_was, fitting
 from memvault_cascade.domain.graph.ppr import (
     Seeds,
@@ -160,7 +160,7 @@ class Walk:
             tuple(
                 view.graph.entities[item.entity_id].name
                 for item in walked.links
-                if item.entity_id in view.graph.entities
+                if item.entity_id in view.graph.entities and item.how != SELF
             ),
             {
                 e: view.graph.entities[e].name
@@ -269,7 +269,7 @@ def _seeds(
     found: Mapping[str, Sequence[tuple[str, float]]],
     numbers: WalkNumbers,
 ) -> Seeds:
-    linked = {item.entity_id: item.confidence for item in links}
+    linked = {item.entity_id: item.confidence for item in links if item.how != SELF}
     for entity, similarity in found.get(Kind.ENTITY.value, ()):
         if similarity >= numbers.least_synonym and entity not in linked:
             linked[entity] = similarity
@@ -280,6 +280,9 @@ def _seeds(
             for end in (triple.subject_id, triple.object_id):
                 ends[end] = max(ends.get(end, 0.0), similarity)
     best = sorted(question.seeds.items(), key=lambda item: (-item[1], item[0]))[: numbers.seed_blocks]
+    if not (linked or ends or best):
+        # Everything a person writes is near to themselves: "I" leads somewhere only when nothing else does.
+        linked = {item.entity_id: item.confidence for item in links}
     return Seeds(linked, ends, dict(best))
 
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy import sparse
 
+from memvault_cascade.domain.graph.model import SELF_NAME, entity_id
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -74,7 +76,7 @@ def cluster(
     Two entities belong together when a fact or a synonym joins them, or when a block names both; a block belongs where
     most of what it names is. Clusters are ordered by size, the largest first, then by id.
     """
-    together = entity_graph(matrix)
+    together = _without_self(entity_graph(matrix), matrix)
     if together.nnz == 0:
         return ()
     labels = partitioner.partition(together, _starting_labels(matrix, previous))
@@ -117,6 +119,18 @@ def fingerprint(graph: UserGraph, entity_ids: Sequence[str], block_ids: Sequence
     )
     texts = sorted(f"{b}\x1f{graph.blocks[b].text}" for b in block_ids)
     return hashlib.sha256("\x1e".join((*sorted(members), *facts, *texts)).encode()).hexdigest()[:16]
+
+
+def _without_self(together: sparse.csr_matrix, matrix: GraphMatrix) -> sparse.csr_matrix:
+    """The graph without the user, who is near to everything and would join what has nothing in common."""
+    row = matrix.row_of.get(entity_id(SELF_NAME))
+    if row is None:
+        return together
+    kept = np.ones(together.shape[0])
+    kept[row] = 0.0
+    masked: sparse.csr_matrix = (sparse.diags(kept) @ together @ sparse.diags(kept)).tocsr()
+    masked.eliminate_zeros()
+    return masked
 
 
 def _starting_labels(matrix: GraphMatrix, previous: Sequence[Community]) -> NDArray[np.int64] | None:

@@ -18,7 +18,7 @@ from memvault_cascade.domain.graph.model import (
     Triple,
     UserGraph,
     entity_id,
-    entity_key,
+    is_nameable,
     is_self,
     triple_id,
 )
@@ -49,10 +49,11 @@ class Reading:
 def enter(graph: UserGraph, reading: Reading, predicates: Predicates) -> GraphChange:
     """The change that puts a block in, replacing what an older version of it had put in."""
     block = reading.block
-    entities = _entities(graph, reading.facts, reading.mentions)
+    facts = tuple(f for f in reading.facts if is_nameable(f.subject) and is_nameable(f.object))
+    entities = _entities(graph, facts, reading.mentions)
     mentions = tuple(dict.fromkeys(entities))
     support = Support(block.id, block.stated_at)
-    stated = [_triple(fact, predicates, support, reading) for fact in reading.facts]
+    stated = [_triple(fact, predicates, support, reading) for fact in facts]
     touched = _without_blocks(graph, {block.id}, keep_external=True)
     for triple in stated:
         known = touched.get(triple.id) or graph.triples.get(triple.id)
@@ -124,7 +125,7 @@ def _entities(graph: UserGraph, facts: Iterable[Fact], mentions: Iterable[Mentio
     found: dict[str, Entity] = {}
     for mention in (*mentions, *named):
         name = SELF_NAME if is_self(mention.name) else mention.name.strip()
-        if not entity_key(name):
+        if not is_nameable(name):
             continue
         identity = entity_id(name)
         kind = EntityKind.SELF if name == SELF_NAME else mention.kind

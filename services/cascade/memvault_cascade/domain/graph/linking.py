@@ -11,6 +11,9 @@ from memvault_cascade.domain.graph.model import SELF_NAME, Entity, EntityKind, e
 
 _WORD = re.compile(rf"[{HAN}]+|[^\W{HAN}]+(?:[-_.'’#+/][^\W{HAN}]+)*(?:[+#]+|-(?=[{HAN}]))?")
 _LATIN_EDGE = re.compile(r"[a-z0-9]")
+SELF = "self"
+"""How the user is linked who speaks of themselves."""
+
 _SELF_WORD = re.compile(r"\b(?:i|i'm|my|me|mine|myself)\b|我(?!们)", re.IGNORECASE)
 _HAS_DIGIT = re.compile(r"\d")
 _HAS_HAN = re.compile(f"[{HAN}]")
@@ -90,7 +93,7 @@ def link(text: str, index: NameIndex) -> tuple[Link, ...]:
     for word in unmatched:
         _approximate(word, index, found)
     if _SELF_WORD.search(folded):
-        _keep(found, entity_id(SELF_NAME), index.limits.self_reference, "self")
+        _keep(found, entity_id(SELF_NAME), index.limits.self_reference, SELF)
     return tuple(sorted(found.values(), key=lambda item: (-item.confidence, item.entity_id)))
 
 

@@ -24,6 +24,13 @@ SELF_NAME = "我"
 
 _SELF_FORMS = frozenset({"我", "i", "me", "my", "myself", "本人", "自己", "俺", "user"})
 _BLANK_BESIDE_HAN = re.compile("(?<=[\u3400-\u9fff]) +| +(?=[\u3400-\u9fff])")
+_PRONOUNS = frozenset(
+    fold(
+        "you he she it they we us him her them your his their our ours yours this that these those who what "
+        "你 妳 您 他 她 它 牠 祂 我們 咱們 你們 妳們 他們 她們 它們 這 那 這個 那個 這些 那些 誰 什麼 大家 人家 別人"
+    ).split()
+)
+_PAIRS = (("“", "”"), ("「", "」"), ("『", "』"), ("《", "》"), ("(", ")"), ("（", "）"), ("[", "]"))
 _TRIMMED = " \t\r\n.,;:!?'\"`()[]{}<>。，、；：！？「」『』（）《》〈〉【】…—~·"
 
 
@@ -44,6 +51,15 @@ def squeezed(text: str) -> str:
 def is_self(name: str) -> bool:
     """Whether a name is the user speaking of themselves."""
     return entity_key(name) in _SELF_FORMS
+
+
+def is_nameable(name: str) -> bool:
+    """Whether a name can stand for one thing everywhere: no bare pronoun, no torn quotation."""
+    if is_self(name):
+        return True
+    key = entity_key(name)
+    balanced = all(name.count(opening) == name.count(closing) for opening, closing in _PAIRS)
+    return bool(key) and key not in _PRONOUNS and balanced and name.count('"') % 2 == 0
 
 
 def _digest(*parts: str) -> str:
@@ -145,7 +161,8 @@ class Triple:
 class BlockNode:
     """A block as the graph sees it: a short text for summaries, when it was stated, the entities it mentions (ids).
 
-    `digest` hashes what was read of the block, so that the same content again changes nothing.
+    `sequence` is the place on the bus of the event that brought it, 0 when unknown; `digest` hashes what was read of
+    the block, so that the same content again changes nothing.
     """
 
     id: str
@@ -153,6 +170,7 @@ class BlockNode:
     mentions: tuple[str, ...]
     stated_at: datetime
     version: int = 0
+    sequence: int = 0
     digest: str = ""
     quarantined: bool = False
     superseded_by: str = ""
