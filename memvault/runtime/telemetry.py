@@ -17,6 +17,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricReader
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from pydantic import BaseModel, ConfigDict, Field
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 _PROPAGATOR = TraceContextTextMapPropagator()
+_IDS = RandomIdGenerator()
 _service: ContextVar[str] = ContextVar("memvault_service", default="")
 
 
@@ -70,6 +72,7 @@ class Telemetry:
     """The providers of this process; `shutdown` exports what is left."""
 
     service: str
+    exporting: bool
     tracer_provider: TracerProvider
     meter_provider: MeterProvider
     reader: InMemoryMetricReader
@@ -113,6 +116,7 @@ def _build(service: str, endpoint: str, export_interval_s: float) -> Telemetry:
     meter_provider = MeterProvider(readers, resource, shutdown_on_exit=bool(endpoint))
     return Telemetry(
         service=service,
+        exporting=bool(endpoint),
         tracer_provider=tracer_provider,
         meter_provider=meter_provider,
         reader=reader,
@@ -182,7 +186,10 @@ def span(name: str, /, *, kind: SpanKind = SpanKind.INTERNAL, **attributes: Attr
     telemetry = _telemetry()
     service = _service.get() or telemetry.service
     parent = trace.get_current_span().get_span_context()
-    running = telemetry.tracer.start_span(name, kind=kind, attributes={"memvault.service": service, **attributes})
+    if telemetry.exporting:
+        running = telemetry.tracer.start_span(name, kind=kind, attributes={"memvault.service": service, **attributes})
+    else:
+        running = _unexported(parent)
     own = running.get_span_context()
     handle = SpanHandle(
         trace.format_trace_id(own.trace_id), trace.format_span_id(own.span_id), dict(attributes), running
@@ -213,6 +220,15 @@ def span(name: str, /, *, kind: SpanKind = SpanKind.INTERNAL, **attributes: Attr
                     attributes=handle.attributes,
                 )
             )
+
+
+def _unexported(parent: trace.SpanContext) -> trace.Span:
+    """Make a span that has ids and nothing else: half the cost, where nobody receives more."""
+    trace_id = parent.trace_id if parent.is_valid else _IDS.generate_trace_id()
+    flags = trace.TraceFlags(trace.TraceFlags.SAMPLED)
+    return trace.NonRecordingSpan(
+        trace.SpanContext(trace_id, _IDS.generate_span_id(), is_remote=False, trace_flags=flags)
+    )
 
 
 class _TracingObserver:
