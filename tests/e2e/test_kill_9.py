@@ -107,7 +107,7 @@ def process(house: House, name: str) -> ProcessState:
 
 @pytest.mark.parametrize("name", PROCESSES)
 def test_a_killed_part_comes_back_and_meanwhile_answers_are_right_or_say_what_is_missing(
-    house: House, traffic: Traffic, name: str, record_property: pytest.RecordProperty
+    house: House, traffic: Traffic, name: str
 ) -> None:
     begin_answers, begin_failures = len(traffic.answers), len(traffic.failures)
     before = process(house, name)
@@ -118,7 +118,7 @@ def test_a_killed_part_comes_back_and_meanwhile_answers_are_right_or_say_what_is
     back = eventually(
         lambda: process(house, name).state == "ready" and process(house, name).pid != before.pid, limit_s=BACK_LIMIT_S
     )
-    record_property("ready_again_s", round(time.monotonic() - killed_at, 2))
+    print(f"{name} was ready again after {time.monotonic() - killed_at:.1f} s")
     assert back, house.logs()
     asked = len(traffic.answers)
     assert eventually(lambda: len(traffic.answers) > asked + 1, limit_s=ASK_LIMIT_S)
