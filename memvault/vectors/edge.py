@@ -13,6 +13,7 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -45,6 +46,10 @@ _FIELD_TYPES = {
     "bool": engine.PayloadSchemaType.Bool,
     "datetime": engine.PayloadSchemaType.Datetime,
 }
+
+
+_text_of = lru_cache(maxsize=1 << 16)(str)
+"""Ids come as objects whose text takes longer to make than a point takes to find."""
 
 
 class EdgeStore:
@@ -144,7 +149,7 @@ class EdgeStore:
         batch = engine.QueryBatchRequest([_to_query(ranker) for ranker in asked])
         answers = await self._run(lambda: shard.query_batch(batch))
         for ranker, answer in zip(asked, answers, strict=True):
-            hits = [Hit(str(point.id), point.score, point.payload or {}) for point in answer]
+            hits = [Hit(_text_of(point.id), point.score, point.payload or {}) for point in answer]
             found[ranker.name] = sorted(hits, key=lambda hit: (-hit.score, hit.id))
         return found
 

@@ -150,7 +150,9 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     index = StoredIndex(
         store, dimension=embedder.dimension, page=settings.index.page, token_cache=settings.index.token_cache
     )
-    vaults = Vaults(index, embedder.means, blocks_in_memory=settings.index.blocks_in_memory)
+    vaults = Vaults(
+        index, embedder.means, blocks_in_memory=settings.index.blocks_in_memory, shared=store_name == "server"
+    )
     announcer = BusAnnouncer(bus, block_to)
     encoder = Encoder(cached, index, settings)
     saving = Saving(index)

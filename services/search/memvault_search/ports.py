@@ -136,8 +136,16 @@ class BlockIndex(Protocol):
         *,
         stale_points: Sequence[str],
         write_version: int,
-    ) -> None:
-        """Store blocks and passages; returns after it survives a kill. The block is written after its passages."""
+    ) -> int:
+        """Store blocks and passages; returns after it survives a kill. The block is written after its passages.
+
+        Returns the user's write version from now on: at least `write_version`, more when another replica
+        wrote meanwhile.
+        """
+        ...
+
+    async def write_version(self, user_id: str) -> int:
+        """The user's write version as it is stored; 0 when nothing is."""
         ...
 
     async def rewrite(self, user_id: str, passages: Sequence[PassageVectors]) -> None:
@@ -163,8 +171,8 @@ class BlockIndex(Protocol):
         named: Sequence[str],
         forgotten: Moment,
         write_version: int,
-    ) -> None:
-        """Remove blocks with everything made from them.
+    ) -> int:
+        """Remove blocks with everything made from them; returns the write version as `write` does.
 
         Remembers for a while that all of `named` were forgotten, those that are not here yet included.
         """

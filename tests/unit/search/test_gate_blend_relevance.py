@@ -14,7 +14,7 @@ from memvault.runtime.settings import defaults
 from memvault_search.domain.arrangement import by_conversation, valid_at, valid_first
 from memvault_search.domain.blend import blend, blend_late
 from memvault_search.domain.gate import GateDecision, GateNumbers, GateReason, decide
-from memvault_search.domain.relevance import Confidence, RelevanceNumbers, assess
+from memvault_search.domain.relevance import Confidence, Relevance, RelevanceNumbers, assess
 from memvault_search.domain.scoring.candidates import DAY_S, Record, TimeRange, assemble
 
 SECTION = defaults("reference")["search"]
@@ -96,16 +96,21 @@ def test_a_block_blended_late_has_the_score_it_would_have_had(pairs: list[tuple[
     assert ((late >= 0) & (late <= 1)).all()
 
 
+def judged(similarity: list[float], coverage: list[float], *, across: bool = False) -> Relevance:
+    foreign = np.full(len(similarity), across)
+    return assess(np.array(similarity), np.array(coverage), foreign, RELEVANCE)
+
+
 @pytest.mark.r("R-17")
 def test_similar_and_fully_covered_is_high_and_neither_is_low() -> None:
-    assert assess(np.array([0.8]), np.array([1.0]), RELEVANCE).confidence == Confidence.HIGH
-    assert assess(np.array([0.02, 0.01]), np.array([0.0, 0.1]), RELEVANCE).confidence == Confidence.LOW
-    assert assess(np.zeros(0), np.zeros(0), RELEVANCE).confidence == Confidence.LOW
+    assert judged([0.8], [1.0]).confidence == Confidence.HIGH
+    assert judged([0.02, 0.01], [0.0, 0.1]).confidence == Confidence.LOW
+    assert judged([], []).confidence == Confidence.LOW
 
 
 @pytest.mark.r("R-17")
 def test_relevance_rises_with_either_signal_and_unknown_counts_as_none() -> None:
-    each = assess(np.array([0.2, 0.4, math.nan]), np.array([0.5, 0.5, 0.5]), RELEVANCE).each
+    each = judged([0.2, 0.4, math.nan], [0.5, 0.5, 0.5]).each
     assert each[2] < each[0] < each[1]
     by_hand = 1 / (
         1 + math.exp(-(RELEVANCE.intercept + 0.2 * RELEVANCE.similarity_weight + 0.5 * RELEVANCE.coverage_weight))
@@ -115,8 +120,20 @@ def test_relevance_rises_with_either_signal_and_unknown_counts_as_none() -> None
 
 @pytest.mark.r("R-17")
 def test_a_relevant_card_far_down_does_not_save_a_bad_lot() -> None:
-    similarity = np.array([0.0] * RELEVANCE.looked_at + [0.9])
-    assert assess(similarity, np.zeros(len(similarity)), RELEVANCE).confidence == Confidence.LOW
+    similarity = [0.0] * RELEVANCE.looked_at + [0.9]
+    assert judged(similarity, [0.0] * len(similarity)).confidence == Confidence.LOW
+
+
+@pytest.mark.r("R-17")
+def test_across_languages_a_smaller_similarity_without_any_shared_word_is_believed() -> None:
+    assert judged([0.22], [0.0]).confidence == Confidence.LOW
+    assert judged([0.22], [0.0], across=True).confidence == Confidence.MEDIUM
+    assert judged([0.13], [0.0], across=True).confidence == Confidence.LOW
+
+
+@pytest.mark.r("R-17")
+def test_a_card_in_another_language_that_shares_words_is_judged_no_worse_for_its_language() -> None:
+    assert judged([0.1], [1.0], across=True).best == judged([0.1], [1.0]).best
 
 
 MARCH, TODAY = NOW - 200 * DAY_S, NOW

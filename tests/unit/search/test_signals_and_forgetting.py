@@ -17,7 +17,7 @@ from memvault_search.domain.moment import Moment
 from memvault_search.domain.selection import Selection
 from memvault_search.usecases.signals import Annotation
 from memvault_search.usecases.writing import Write
-from tests.unit.search.conftest import NOW, House, note, turn
+from tests.unit.search.conftest import NOW, House, note, started, turn
 
 
 async def read(house: House, *names: str, event: str, counts: bool = True) -> int:
@@ -236,3 +236,19 @@ async def test_the_nightly_part_tags_the_later_of_two_near_copies(house: House) 
     await house.app.usecases.dreaming.dream("night", "ann")
     tagged = [one.block.id for one in vault.blocks() if NEAR_COPY_TAG in one.block.tags]
     assert tagged == ["a"]
+
+
+async def test_a_replica_sees_what_another_one_wrote_and_forgot(house: House) -> None:
+    await house.write(note("a", "a violin here"))
+    other = await started(house.folder, house.store, house.encoder, house.reranker, house.clock, 100)
+    assert len(await other.app.vaults.of("ann")) == 1
+    await other.write(note("b", "a trumpet there"))
+    found = await house.ask("trumpet")
+    assert found.hits[0].stored.block.id == "b"
+    await house.app.usecases.forgetting.forget("ann", block_ids=["b"])
+    assert [hit.stored.block.id for hit in (await other.ask("trumpet")).hits] == ["a"]
+    first, second = await asyncio.gather(house.write(note("c", "a flute")), other.write(note("d", "a drum")))
+    assert first[0].write_version != second[0].write_version
+    for replica in (house, other):
+        assert {hit.stored.block.id for hit in (await replica.ask("flute drum violin")).hits} == {"a", "c", "d"}
+    await other.bus.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import uuid4
 
 import numpy as np
 
@@ -161,16 +162,16 @@ class StoredIndex:
         *,
         stale_points: Sequence[str],
         write_version: int,
-    ) -> None:
+    ) -> int:
         """Passages first, the head last: what has a head is whole."""
         await self._store.upsert(PASSAGES, [passage_point(one) for one in passages])
         await self._store.upsert(TOKENS, token_points(user_id, passages))
         for one in passages:
             self._token_cache.pop(one.passage.point_id, None)
-        vault = {"kind": "vault", "user_id": user_id, "write_version": write_version}
         heads = [Point(head_id(user_id, one.block.id), to_payload(one)) for one in stored]
-        await self._store.upsert(BLOCKS, [*heads, Point(vault_id(user_id), vault)])
+        await self._store.upsert(BLOCKS, heads)
         await self._drop_points(stale_points)
+        return await self._raise_version(user_id, write_version)
 
     async def rewrite(self, user_id: str, passages: Sequence[PassageVectors]) -> None:
         """Write whole points again; token vectors of views that have none now stay."""
@@ -201,7 +202,7 @@ class StoredIndex:
         named: Sequence[str],
         forgotten: Moment,
         write_version: int,
-    ) -> None:
+    ) -> int:
         """Tombstones first: a write that is delivered again meanwhile must find them."""
         marks = [
             Point(
@@ -216,10 +217,37 @@ class StoredIndex:
             )
             for block_id in named
         ]
-        vault = {"kind": "vault", "user_id": user_id, "write_version": write_version}
-        await self._store.upsert(BLOCKS, [*marks, Point(vault_id(user_id), vault)])
+        await self._store.upsert(BLOCKS, marks)
         await self._store.delete(BLOCKS, [head_id(user_id, one.block.id) for one in stored])
         await self._drop_points([one.point_id for block in stored for one in block.passages])
+        return await self._raise_version(user_id, write_version)
+
+    async def write_version(self, user_id: str) -> int:
+        """Read the vault point, or what a forgotten user left."""
+        points = await self._store.retrieve(BLOCKS, [vault_id(user_id), user_tombstone_id(user_id)])
+        return max((one.payload["write_version"] for one in points), default=0)
+
+    async def _raise_version(self, user_id: str, at_least: int) -> int:
+        """Count a write by compare-and-set, so that two replicas never share a version."""
+        id_, ticket = vault_id(user_id), uuid4().hex
+        while True:
+            known = await self._store.retrieve(BLOCKS, [id_])
+            before = known[0].payload["write_version"] if known else 0
+            version = max(at_least, before + 1)
+            payload = {
+                "kind": "vault",
+                "user_id": user_id,
+                "write_version": version,
+                "ticket": ticket,
+            }
+            if known:
+                unchanged = Eq("write_version", before)
+                await self._store.set_payload(BLOCKS, [id_], payload, only_if=unchanged)
+            else:
+                await self._store.upsert(BLOCKS, [Point(id_, payload)])
+            (written,) = await self._store.retrieve(BLOCKS, [id_])
+            if written.payload["ticket"] == ticket:
+                return version
 
     async def remove_user(self, user_id: str, *, forgotten: Moment, write_version: int) -> None:
         """Remove by the user's name; the mark that stays bears a hash only."""

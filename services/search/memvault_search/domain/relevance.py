@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from memvault_search.domain.scoring.candidates import FloatArray
+from memvault_search.domain.scoring.candidates import BoolArray, FloatArray
 
 
 class Confidence(StrEnum):
@@ -26,13 +26,16 @@ class Confidence(StrEnum):
 class RelevanceNumbers:
     """A logistic of similarity and coverage, fitted on development data, and its two bounds.
 
-    relevance = 1 / (1 + e^-(intercept + similarity_weight s + coverage_weight c)). Below `floor` the
-    confidence is low, from `high` on it is high. `looked_at`: how many of the first cards count.
+    relevance = 1 / (1 + e^-(intercept + similarity_weight s + coverage_weight c)). Across languages words are not
+    shared and similarities are smaller: there it is at least 1 / (1 + e^-(across_intercept + across_weight s)).
+    Below `floor` the confidence is low, from `high` on it is high. `looked_at`: how many of the first cards count.
     """
 
     intercept: float
     similarity_weight: float
     coverage_weight: float
+    across_intercept: float
+    across_weight: float
     floor: float
     high: float
     looked_at: int
@@ -47,16 +50,16 @@ class Relevance:
     confidence: Confidence
 
 
-def assess(similarity: FloatArray, coverage: FloatArray, numbers: RelevanceNumbers) -> Relevance:
+def assess(similarity: FloatArray, coverage: FloatArray, across: BoolArray, numbers: RelevanceNumbers) -> Relevance:
     """Judge the cards of one answer, best first.
 
-    `similarity` (calibrated) and `coverage`: (n,) in [0, 1]; nan counts as 0. No card is low confidence.
+    `similarity` (calibrated) and `coverage`: (n,) in [0, 1]; nan counts as 0. `across`: (n,) True where the card
+    is in another language than the question. No card is low confidence.
     """
-    exponent = (
-        numbers.intercept
-        + numbers.similarity_weight * np.nan_to_num(similarity)
-        + numbers.coverage_weight * np.nan_to_num(coverage)
-    )
+    close, covered = np.nan_to_num(similarity), np.nan_to_num(coverage)
+    exponent = numbers.intercept + numbers.similarity_weight * close + numbers.coverage_weight * covered
+    foreign = numbers.across_intercept + numbers.across_weight * close
+    exponent = np.where(across, np.maximum(exponent, foreign), exponent)
     each = np.asarray(1.0 / (1.0 + np.exp(-exponent)), dtype=np.float64)
     best = float(each[: numbers.looked_at].max()) if len(each) else 0.0
     return Relevance(each, best, _verdict(best, numbers))

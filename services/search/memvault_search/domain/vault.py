@@ -6,10 +6,10 @@ belongs to one event loop, and only the user's writer changes it, between two aw
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,10 +50,10 @@ class IndexedPassage:
     terms: dict[View, Terms]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a passage's point belongs."""
 
+    block_id: str
     row: int
     number: int
     slot: int
@@ -103,9 +103,10 @@ class Vault:
         """The row of a block that is there; KeyError otherwise."""
         return self._row_of[block_id]
 
-    def place_of(self, point_id: str) -> Place | None:
-        """The row, passage number and slot of a point, or None when the block is gone."""
-        return self._places.get(point_id)
+    @property
+    def places(self) -> Mapping[str, Place]:
+        """Where each point belongs; points of blocks that are gone are not in it."""
+        return self._places
 
     def blocks(self) -> list[StoredBlock]:
         """All blocks, ordered by id."""
@@ -120,7 +121,7 @@ class Vault:
             self._vectors[slot] = indexed.vector
             self._terms[slot] = dict(indexed.terms)
             self._points[slot] = passage.point_id
-            self._places[passage.point_id] = Place(row, passage.number, slot)
+            self._places[passage.point_id] = Place(stored.block.id, row, passage.number, slot)
             for view, terms in indexed.terms.items():
                 self.words.add(stored.block.service, view, terms.numbers, terms.length)
         self.sessions.add(stored.block)

@@ -118,11 +118,12 @@ class Forgetting:
         refreshed = await self._encoder.contexts_again(vault, neighbours, contexts)
         version = vault.write_version + 1 if gone else vault.write_version
         await self._index.rewrite(vault.user_id, refreshed)
-        await self._index.remove(vault.user_id, gone, named=named, forgotten=moment, write_version=version)
+        vault.write_version = await self._index.remove(
+            vault.user_id, gone, named=named, forgotten=moment, write_version=version
+        )
         for stored in gone:
             vault.remove(stored.block.id)
         _renew_contexts(vault, refreshed)
-        vault.write_version = version
         await self._succession.settle_affected(vault, gone)
 
     @staticmethod

@@ -31,7 +31,7 @@ class Preparing:
             stored = vault.get(block_id)
             if stored is None or stored.block.version != version:
                 changed.append(block_id)
-        newer = [one for one in vault.blocks() if one.write_version > since] if vault.write_version > since else []
+        newer = [one for one in vault.blocks() if one.write_version >= since] if vault.write_version > since else []
         newer.sort(key=lambda one: (-one.write_version, one.block.id))
         joined = [one.block.id for one in newer[: self._newer_at_most]]
         return list(dict.fromkeys([*block_ids, *kept, *joined])), changed

@@ -93,16 +93,15 @@ def as_blocks(
     slots: dict[str, int] = {}
     best_rank: dict[str, int] = {}
     rankings: list[Ranking] = []
+    places = vault.places
     for ranker in rankers:
         points = found[ranker.name]
         scores: dict[str, float] = {}
         for point_id, score in zip(points.point_ids, points.scores.tolist(), strict=True):
-            place = vault.place_of(point_id)
-            if place is None:
+            place = places.get(point_id)
+            if place is None or place.block_id in scores:
                 continue
-            block_id = vault.at(place.row).block.id
-            if block_id in scores:
-                continue
+            block_id = place.block_id
             scores[block_id] = score
             if len(scores) < best_rank.get(block_id, len(scores) + 1):
                 best_rank[block_id] = len(scores)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from memvault.faults import Fault, Reason
+from memvault.text import is_chinese
 from memvault_search.domain.arrangement import by_conversation
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import Cutoffs, Ranking, cutoffs
@@ -195,10 +196,13 @@ class Searching:
         ordered: Ordered,
         numbers: SearchSettings,
     ) -> Relevance:
-        coverage = coverage_of(question.text, vault, slots)
-        similarity = shown.similarity[list(rows)] if rows else np.zeros(0)
         by_final = np.argsort([-ordered.score[row] for row in rows], kind="stable")
-        return assess(similarity[by_final], coverage[by_final], numbers.relevance)
+        first = [int(place) for place in by_final[: numbers.relevance.looked_at]]
+        coverage = coverage_of(question.text, vault, [slots[place] for place in first])
+        similarity = np.array([shown.similarity[rows[place]] for place in first], np.float64)
+        chinese = is_chinese(question.text)
+        across = np.array([is_chinese(shown.texts[rows[place]]) != chinese for place in first], np.bool_)
+        return assess(similarity, coverage, across, numbers.relevance)
 
 
 def _final(

@@ -17,17 +17,19 @@ from memvault_search.ports import BlockIndex, LoadedUser
 class Vaults:
     """Hands out vaults. The index is the record: a vault that may be wrong is dropped and read again."""
 
-    def __init__(self, index: BlockIndex, means: EncoderMeans, *, blocks_in_memory: int) -> None:
+    def __init__(self, index: BlockIndex, means: EncoderMeans, *, blocks_in_memory: int, shared: bool) -> None:
         """Nothing is loaded before it is asked for.
 
         Args:
             index: where blocks are kept for good.
             means: the encoder's mean vectors, for calibrated similarity.
+            shared: other replicas write to the index too: each use asks it for the write version first.
             blocks_in_memory: over all users; beyond it the least recently used vaults are dropped.
         """
         self._index = index
         self._means = means
         self._blocks_in_memory = blocks_in_memory
+        self._shared = shared
         self._vaults: dict[str, Vault] = {}
         self._forgotten: dict[str, dict[str, Moment]] = {}
         self._loading: dict[str, asyncio.Future[Vault]] = {}
@@ -35,6 +37,11 @@ class Vaults:
 
     async def of(self, user_id: str) -> Vault:
         """The user's vault, for reading; an unknown user has an empty one."""
+        if self._shared and user_id not in self._locks:  # a writer here knows best
+            await self._drop_if_outdated(user_id)
+        return await self._held_or_loaded(user_id)
+
+    async def _held_or_loaded(self, user_id: str) -> Vault:
         vault = self._vaults.pop(user_id, None)
         if vault is not None:
             self._vaults[user_id] = vault
@@ -52,7 +59,9 @@ class Vaults:
         lock.users += 1
         try:
             async with lock.lock:
-                vault = await self.of(user_id)
+                if self._shared:
+                    await self._drop_if_outdated(user_id)
+                vault = await self._held_or_loaded(user_id)
                 try:
                     yield vault
                 except BaseException:
@@ -62,6 +71,15 @@ class Vaults:
             lock.users -= 1
             if not lock.users:
                 self._locks.pop(user_id, None)
+
+    async def _drop_if_outdated(self, user_id: str) -> None:
+        vault = self._vaults.get(user_id)
+        if vault is None:
+            return
+        known = vault.write_version
+        stored = await self._index.write_version(user_id)
+        if stored > known and self._vaults.get(user_id) is vault and vault.write_version == known:
+            self.drop(user_id)
 
     def drop(self, user_id: str) -> None:
         """Let go of a vault; the next reader loads it anew."""

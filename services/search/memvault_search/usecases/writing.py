@@ -174,9 +174,10 @@ class Writing:
         stale = [one.point_id for stored in old for one in stored.passages if one.point_id not in kept]
         version = vault.write_version + 1
         await self._index.rewrite(vault.user_id, refreshed)
-        await self._index.write(vault.user_id, fresh, passages, stale_points=stale, write_version=version)
+        vault.write_version = await self._index.write(
+            vault.user_id, fresh, passages, stale_points=stale, write_version=version
+        )
         self._remember(vault, fresh, passages, refreshed)
-        vault.write_version = version
         self._vaults.keep(vault)
 
     def _remember(
