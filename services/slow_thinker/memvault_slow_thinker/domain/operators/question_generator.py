@@ -157,8 +157,8 @@ def names_in(text: str) -> tuple[str, ...]:
 def _names_before(before: tuple[Utterance, ...], linked: tuple[Linked, ...]) -> list[str]:
     """Return what was named before: by the person first, the latest first, entities of the graph before other names."""
     named: list[str] = []
-    by_speaker = sorted(before[::-1], key=lambda utterance: utterance.speaker == _SPOKEN_BY_ASSISTANT)
-    for utterance in by_speaker:
+    by_speaker = sorted(enumerate(before), key=lambda one: (one[1].speaker == _SPOKEN_BY_ASSISTANT, -one[0]))
+    for _, utterance in by_speaker:
         text = utterance.text.lower()
         named += [entity.name for entity in linked if entity.name.lower() in text]
         named += reversed(names_in(utterance.text))
