@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,19 +18,19 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from memvault.faults import Fault, Reason
-from memvault.recall.v1 import admin_pb2, memory_pb2, recall_pb2
+from memvault.recall.v1 import admin_pb2, memory_pb2
 from memvault.rpc.errors import problem_details
 from memvault.rpc.hop import handling
 from memvault.rpc.local import LocalContext
 from memvault.runtime import telemetry
 from memvault_gateway.handlers.admin import AdminHandlers
 from memvault_gateway.handlers.http_body import read_body, read_query, read_segment
+from memvault_gateway.handlers.http_operations import Operation, operations_of
 from memvault_gateway.handlers.memory import MemoryHandlers
 from memvault_gateway.handlers.openapi import describe
 from memvault_gateway.handlers.recall import RecallHandlers
 from memvault_gateway.settings import Settings
 
-Serve = Callable[[Any, Any], Awaitable[Message]]
 _SERVICE = "gateway"
 _SYSTEM = "http"
 _JSON = "application/json"
@@ -39,21 +39,9 @@ _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _TOO_SLOW = 408
 
 
-@dataclass(frozen=True)
-class Operation:
-    """One operation: what it reads, what serves it, what it writes, and a line for the OpenAPI description."""
-
-    method: str
-    path: str
-    request: type[Message]
-    response: type[Message]
-    serve: Serve
-    summary: str
-
-
 def build_http(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHandlers, settings: Settings) -> Starlette:
     """Return the ASGI application over the same handlers that serve gRPC."""
-    operations = _operations(recall, memory, admin)
+    operations = operations_of(recall, memory, admin)
     described = describe(operations)
     reader = _Reader(settings.body_bytes, settings.deadline.read_ms / 1000)
 
@@ -77,82 +65,6 @@ def build_http(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHandl
         Route("/readyz", ready),
     ]
     return Starlette(routes=routes, exception_handlers={HTTPException: _unrouted, Fault: _faulted})
-
-
-def _operations(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHandlers) -> Sequence[Operation]:
-    m, a, r = memory_pb2, admin_pb2, recall_pb2
-    return (
-        Operation("POST", "/v1/recall", r.RecallRequest, r.RecallResponse, recall.Recall, "Answer a question."),
-        Operation("POST", "/v1/blocks", m.WriteBlockRequest, m.WriteBlockResponse, memory.WriteBlock, "Write a block."),
-        Operation(
-            "POST", "/v1/blocks:batch", m.WriteBlocksRequest, m.WriteBlocksResponse, memory.WriteBlocks, "Write blocks."
-        ),
-        Operation(
-            "GET",
-            "/v1/blocks/{block_id}",
-            m.GetBlockRequest,
-            m.GetBlockResponse,
-            memory.GetBlock,
-            "Read a block whole.",
-        ),
-        Operation("POST", "/v1/forget", m.ForgetRequest, m.ForgetResponse, memory.Forget, "Remove blocks or a user."),
-        Operation(
-            "POST",
-            "/v1/feedback",
-            m.RecordFeedbackRequest,
-            m.RecordFeedbackResponse,
-            memory.RecordFeedback,
-            "Judge a block.",
-        ),
-        Operation(
-            "POST",
-            "/v1/utterances",
-            m.AppendUtteranceRequest,
-            m.AppendUtteranceResponse,
-            memory.AppendUtterance,
-            "Append what was said.",
-        ),
-        Operation(
-            "GET", "/v1/status", a.GetStatusRequest, a.GetStatusResponse, admin.GetStatus, "State of every part."
-        ),
-        Operation(
-            "GET", "/v1/prefetch", a.GetPrefetchRequest, a.GetPrefetchResponse, admin.GetPrefetch, "Prefetch figures."
-        ),
-        Operation("GET", "/v1/profile", a.GetProfileRequest, a.GetProfileResponse, admin.GetProfile, "Read a profile."),
-        Operation(
-            "DELETE",
-            "/v1/profile",
-            a.EraseProfileRequest,
-            a.EraseProfileResponse,
-            admin.EraseProfile,
-            "Erase a profile.",
-        ),
-        Operation(
-            "GET",
-            "/v1/dead-letters",
-            a.ListDeadLettersRequest,
-            a.ListDeadLettersResponse,
-            admin.ListDeadLetters,
-            "List what could not be handled.",
-        ),
-        Operation(
-            "POST",
-            "/v1/dead-letters:replay",
-            a.ReplayDeadLetterRequest,
-            a.ReplayDeadLetterResponse,
-            admin.ReplayDeadLetter,
-            "Publish a dead letter again.",
-        ),
-        Operation("GET", "/v1/audit", a.ListAuditRequest, a.ListAuditResponse, admin.ListAudit, "List screening hits."),
-        Operation(
-            "POST",
-            "/v1/dream",
-            a.RequestDreamRequest,
-            a.RequestDreamResponse,
-            admin.RequestDream,
-            "Start the nightly loop.",
-        ),
-    )
 
 
 @dataclass(frozen=True)
