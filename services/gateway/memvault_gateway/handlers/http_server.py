@@ -77,7 +77,9 @@ class HttpServer:
 
     def _listen(self) -> socket.socket:
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        # asyncio sets TCP_NODELAY only on sockets that name their protocol; without it every answer on a kept-alive
+        # connection waits 40 ms for a delayed acknowledgement
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((self._host, self._port))
