@@ -1,0 +1,161 @@
+"""A memvault of its own for a measurement: started in a temporary folder on free ports, asked over HTTP, stopped."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+PROGRAM = Path(sys.executable).with_name("memvault")
+MODELS_VARIABLE = "MEMVAULT__SEARCH__EMBEDDER__MODELS"
+START_LIMIT_S = 300
+STOP_LIMIT_S = 60
+CALL_LIMIT_S = 120.0
+WRITE_WAIT_MS = 600_000
+BATCH = 200
+OK = 200
+Mode = Literal["six", "one"]
+
+
+class EvalError(Exception):
+    """A measurement cannot go on; the message is one line that says why and what to do."""
+
+
+class Client:
+    """One keep-alive HTTP connection to a gateway."""
+
+    def __init__(self, address: str, *, limit_s: float = CALL_LIMIT_S) -> None:
+        """`address` is `host:port` of the gateway's HTTP face; `limit_s` bounds each call."""
+        self._address = address
+        self._connection = http.client.HTTPConnection(address, timeout=limit_s)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Make one call and return the JSON of the answer.
+
+        Raises:
+            EvalError: When the gateway does not answer, or answers with an error.
+        """
+        sent = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        try:
+            self._connection.request(method, path, sent, {"content-type": "application/json"})
+            answer = self._connection.getresponse()
+            data = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()  # the next call opens it anew
+            raise EvalError(f"{method} {path} at {self._address}: {error}") from error
+        if answer.status != OK:
+            raise EvalError(
+                f"{method} {path} at {self._address}: {answer.status} {data.decode(errors='replace')[:500]}"
+            )
+        parsed: dict[str, Any] = json.loads(data)
+        return parsed
+
+    def recall(self, query: str, context: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask a question."""
+        return self.call("POST", "/v1/recall", {"query": query, "context": context})
+
+    def write(self, user_id: str, blocks: Sequence[Mapping[str, Any]]) -> Iterator[int]:
+        """Write blocks in bulk and wait until they can be recalled; yields how many are in.
+
+        Raises:
+            EvalError: When a block was refused or did not become searchable in time.
+        """
+        options = {"wait": "indexed", "on_unsafe": "mark", "wait_ms": WRITE_WAIT_MS}
+        for begin in range(0, len(blocks), BATCH):
+            part = blocks[begin : begin + BATCH]
+            answer = self.call("POST", "/v1/blocks:batch", {"user_id": user_id, "blocks": part, "options": options})
+            bad = [one for one in answer["outcomes"] if one["status"] not in {"indexed", "unchanged"}]
+            if bad:
+                raise EvalError(f"{len(bad)} of {len(part)} blocks of {user_id} were not indexed, such as {bad[0]}")
+            yield begin + len(part)
+
+
+@dataclass
+class House:
+    """A memvault in a folder of its own. `mode` six: a process per service; one: all in one process."""
+
+    folder: Path
+    mode: Mode = "six"
+    http: str = ""
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What the program of this house is told; a caller's own memvault settings do not reach into it."""
+        outside = {name: value for name, value in os.environ.items() if not name.startswith("MEMVAULT_")}
+        models = os.environ.get(MODELS_VARIABLE) or str(Path.cwd() / ".cache" / "models")
+        return outside | {
+            "MEMVAULT_HOME": str(self.folder),
+            "MEMVAULT__HTTP__ADDRESS": self.http,
+            "MEMVAULT__ADDRESSES__GATEWAY": "127.0.0.1:0",
+            MODELS_VARIABLE: models,
+        }
+
+    def __enter__(self) -> Self:
+        self.http = f"127.0.0.1:{free_port()}"
+        words = ["up", "--in-process"] if self.mode == "one" else ["up"]
+        done = self._run(*words, limit_s=START_LIMIT_S)
+        if done.returncode:
+            raise EvalError(
+                f"memvault up failed: {(done.stdout + done.stderr).strip()}; logs in {self.folder / 'logs'}"
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._run("down", limit_s=STOP_LIMIT_S)
+
+    def _run(self, *words: str, limit_s: float) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(PROGRAM), *words], env=self.environ, capture_output=True, text=True, timeout=limit_s, check=False
+        )
+
+    def state(self) -> dict[str, Any]:
+        """What the supervisor wrote: addresses of all parts."""
+        found: dict[str, Any] = json.loads((self.folder / "run" / "state.json").read_text(encoding="utf-8"))
+        return found
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder for one measurement, removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="memvault-evals-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def load_average() -> str:
+    """The machine's load over 1, 5 and 15 minutes, and its cores."""
+    one, five, fifteen = os.getloadavg()
+    return f"{one:.1f} {five:.1f} {fifteen:.1f} on {os.cpu_count()} cores"
+
+
+def stamp() -> str:
+    """Now, in UTC, as RFC 3339."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
