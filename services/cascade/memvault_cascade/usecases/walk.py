@@ -244,9 +244,8 @@ def _walk(
         return _Walked((), (), links, planted)
     limit = question.limit or numbers.limit
     paths = Paths(view.graph, view.matrix, view.facts, planted, numbers.paths, moment)
-    # Below the floor a similarity says nothing, and would lift any fact of an unrelated question.
-    similarity = {fact: alike for fact, alike in found.get(Kind.TRIPLE.value, ()) if alike >= numbers.least_fact}
-    triples = near_triples(view.facts, rank, similarity, moment, limit)
+    similarity = dict(found.get(Kind.TRIPLE.value, ()))
+    triples = near_triples(view.facts, rank, (similarity, numbers.least_fact), moment, limit)
     blocks = near_blocks(view.matrix, rank, limit, seeds.blocks.keys())
     return _Walked(
         tuple(

@@ -220,25 +220,27 @@ def near_blocks(
 def near_triples(
     facts: FactIndex,
     rank: NDArray[np.float64],
-    similarity: Mapping[str, float],
+    alike: tuple[Mapping[str, float], float],
     moment: datetime,
     limit: int,
 ) -> list[tuple[Triple, float]]:
     """Facts that hold at `moment`, by the mean of two signals in [0, 1], the nearest first.
 
     The walk's: the geometric mean of the ranks of both ends over the largest such mean, so that a fact is near only
-    when both ends are. The vector's: calibrated similarity of fact and query (`similarity`, by triple id), 0 for facts
-    that the vectors did not find.
+    when both ends are. The vector's: `alike` holds the calibrated similarity of fact and query by triple id, 0 for
+    facts that the vectors did not find, and the least similarity that counts for a fact the walk did not reach: below
+    it a similarity says nothing, and would bring up some fact for any question.
     """
+    similarity, least = alike
     if not facts.triples:
         return []
     mass = np.sqrt(rank[facts.rows[:, 0]] * rank[facts.rows[:, 1]])
     weight = mass / mass.max() if mass.max() > 0 else mass
     if similarity:
-        for triple, alike in similarity.items():
+        for triple, value in similarity.items():
             place = facts.place_of.get(triple)
-            if place is not None:
-                weight[place] += alike
+            if place is not None and (weight[place] > 0 or value >= least):
+                weight[place] += value
         weight /= 2
     order = (int(place) for place in np.argsort(-weight, kind="stable") if weight[place] > 0)
     held = ((facts.triples[place], float(weight[place])) for place in order if facts.triples[place].holds_at(moment))
