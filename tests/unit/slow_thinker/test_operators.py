@@ -88,6 +88,11 @@ def test_what_points_back_is_completed_by_what_was_named_before() -> None:
     assert "OCR 那個做到哪了？" in generated("OCR 的模型換了", "那個做到哪了？")
 
 
+@pytest.mark.r("R-50a")
+def test_where_nothing_was_named_what_was_said_before_completes_the_question() -> None:
+    assert "the sync server was slow when does it ship?" in generated("the sync server was slow", "when does it ship?")
+
+
 @pytest.mark.r("R-51")
 @pytest.mark.parametrize("empty", ["然後呢？", "And then?", "好的", "OK!", "謝謝", "為什麼呢", "really?", "嗯嗯"])
 def test_and_then_is_no_question(empty: str) -> None:

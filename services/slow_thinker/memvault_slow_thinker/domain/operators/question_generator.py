@@ -72,9 +72,10 @@ class QuestionGenerator:
             kind = Kind.ANNOUNCED if announced else Kind.OWN_TEXT
             named = bool(names_in(text))
             short = len(set(search_tokens(text))) <= _FEW_WORDS
-            if missing and ((pointing and short) or (not named and (pointing or short))):
+            lead = " ".join(missing[:2]) or (self._said_before(before) if pointing else "")
+            if lead and ((pointing and short) or (not named and (pointing or short))):
                 sure = numbers.announced if announced else numbers.own_text_completed
-                yield Draft(f"{' '.join(missing[:2])} {text}", sure * kept, kind)
+                yield Draft(f"{lead} {text}", sure * kept, kind)
             elif named or not pointing:
                 yield Draft(text, (numbers.announced if announced else numbers.own_text) * kept, kind)
             return
@@ -104,6 +105,11 @@ class QuestionGenerator:
                         yield Draft(words.task_template.format(name=name), numbers.task * kept, Kind.TASK)
                     else:
                         yield Draft(words.entity_template.format(entity=name), numbers.named * kept, Kind.NAMED)
+
+    def _said_before(self, before: tuple[Utterance, ...]) -> str:
+        """Return the last thing the person said before that says anything."""
+        spoken = [one.text for one in before if one.speaker != _SPOKEN_BY_ASSISTANT]
+        return next((text for text in reversed(spoken) if not self.lexicon.is_empty(text)), "")
 
     def _without_opening(self, text: str) -> tuple[str, bool]:
         """Return the text without the words that only lead up to a question, and whether they announced one."""
