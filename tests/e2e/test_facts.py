@@ -1,4 +1,4 @@
-"""Facts in and out of a running memvault: any NATS client can publish, and what was read, asked and said takes effect."""
+"""Facts in and out of a running memvault: any NATS client can publish; what was read, asked and said takes effect."""
 
 from __future__ import annotations
 
