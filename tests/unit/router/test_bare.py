@@ -18,6 +18,8 @@ WORDS = load_language().asking_words
         ("接下來要先做哪一個比較好", ""),
         ("有什麼建議嗎", ""),
         ("現在的進展", ""),
+        ("我那個任務做到哪了", ""),
+        ("how far is that task of mine", ""),
         ("週末有什麼推薦", "週末"),
         ("what should I do next?", ""),
         ("what have we been talking about lately?", "lately"),
@@ -32,11 +34,11 @@ def test_nothing_is_left_but_words_of_asking(text, time):
 @pytest.mark.parametrize(
     ("text", "time"),
     [
-        ("我那個任務做到哪了", ""),
         ("上週那個 OCR 做到哪了？", "上週"),
         ("我在想要不要換成 Rust 寫，你覺得？", ""),
         ("我上個月看了什麼電影", "上個月"),
         ("我該換工作嗎", ""),
+        ("OCR 任務做到哪了", ""),
         ("MLX", ""),
         ("謝謝", ""),
         ("what did we discuss about the budget", ""),

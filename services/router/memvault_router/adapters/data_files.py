@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from memvault_router.domain.operators.bare import parse_asking_words
+from memvault_router.domain.operators.bare import AskingWords, parse_asking_words
 from memvault_router.domain.operators.embedding import Archetype, parse_archetypes
 from memvault_router.domain.operators.follow_up import FollowUpShapes, parse_shapes
 from memvault_router.domain.operators.keyword import Lexicon, parse_lexicon
@@ -25,7 +25,7 @@ class Language:
     archetypes: tuple[Archetype, ...]
     shapes: FollowUpShapes
     lookalikes: Lookalikes
-    asking_words: frozenset[str]
+    asking_words: AskingWords
     passages: Mapping[str, tuple[str, ...]]
 
 

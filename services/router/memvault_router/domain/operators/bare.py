@@ -15,24 +15,37 @@ _WORD = re.compile("[\u3400-\u9fff]+|[^\\W_]+")
 _HAN = re.compile("[\u3400-\u9fff]")
 
 
-def parse_asking_words(documents: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Read documents with a list `words` into folded words."""
-    return frozenset(fold(word) for document in documents for word in document["words"])
+@dataclass(frozen=True)
+class AskingWords:
+    """Folded words that say how something is asked, and phrases that name only what sort of thing: "that task"."""
+
+    words: frozenset[str]
+    phrases: tuple[str, ...]
 
 
-def is_bare(text: str, time_text: str, asking_words: frozenset[str]) -> bool:
+def parse_asking_words(documents: Iterable[Mapping[str, Any]]) -> AskingWords:
+    """Read documents with the lists `words` and `phrases`; longer phrases come first."""
+    known = list(documents)
+    phrases = {fold(phrase) for document in known for phrase in document["phrases"]}
+    return AskingWords(
+        frozenset(fold(word) for document in known for word in document["words"]),
+        tuple(sorted(phrases, key=lambda phrase: (-len(phrase), phrase))),
+    )
+
+
+def is_bare(text: str, time_text: str, asking: AskingWords) -> bool:
     """Say whether nothing is left of a question once its time expressions and the words of asking are taken away.
 
     Args:
         text: The question as understood.
         time_text: Its time expressions as written, joined by an ellipsis; empty: none.
-        asking_words: Folded words that say how something is asked.
+        asking: Words and phrases that name no subject.
     """
     folded = fold(text)
-    for expression in filter(None, time_text.split("…")):
-        folded = folded.replace(fold(expression).strip(), " ")
+    for expression in (*filter(None, time_text.split("…")), *asking.phrases):
+        folded = folded.replace(fold(expression).strip(), " 的 ")
     pieces = [piece for part in segment(folded) for piece in _WORD.findall(part)]
-    return bool(pieces) and all(_says_nothing(piece, asking_words) for piece in pieces)
+    return bool(pieces) and all(_says_nothing(piece, asking.words) for piece in pieces)
 
 
 def _says_nothing(piece: str, asking_words: frozenset[str]) -> bool:
@@ -44,7 +57,7 @@ def _says_nothing(piece: str, asking_words: frozenset[str]) -> bool:
 class Bareness:
     """Notice bare questions; needs the time, and completed follow-ups."""
 
-    asking_words: frozenset[str]
+    asking_words: AskingWords
     read_chars: int
     name: str = "bare"
 
