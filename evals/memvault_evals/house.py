@@ -26,6 +26,16 @@ CALL_LIMIT_S = 120.0
 WRITE_WAIT_MS = 600_000
 BATCH = 200
 OK = 200
+# A part that times out degrades the answer. Measured is what the parts do, so that a busy machine must not decide
+# which of them take part.
+PATIENT = {
+    "MEMVAULT__ROUTER__WAITS__EMBED_S": "20",
+    "MEMVAULT__ROUTER__WAITS__STORE_S": "20",
+    "MEMVAULT__SEARCH__CALLS__RERANK_TIMEOUT_S": "20",
+    "MEMVAULT__RERANK__TIMEOUT_S": "20",
+    "MEMVAULT__GATEWAY__DEADLINE__ROUTER_MS": "20000",
+    "MEMVAULT__GATEWAY__DEADLINE__CASCADE_MS": "20000",
+}
 Mode = Literal["six", "one"]
 
 
@@ -104,6 +114,7 @@ class House:
             "MEMVAULT__HTTP__ADDRESS": self.http,
             "MEMVAULT__ADDRESSES__GATEWAY": "127.0.0.1:0",
             MODELS_VARIABLE: models,
+            **PATIENT,
         }
 
     def __enter__(self) -> Self:
