@@ -58,7 +58,8 @@ def main() -> int:
     console.print(Rule(style="dim"))
     console.print(f"Everything is stopped and the demo's vault is removed. That took {time.monotonic() - began:.0f} s.")
     console.print(
-        'Your own vault: [bold].venv/bin/memvault up[/], then [bold].venv/bin/memvault add "…"[/], [bold]… recall "…"[/].'
+        "Your own vault: [bold].venv/bin/memvault up[/], then "
+        '[bold].venv/bin/memvault add "…"[/], [bold]… recall "…"[/].'
     )
     return 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -121,11 +122,11 @@ def strongest_stage(card: dict[str, Any]) -> str:
 
 def same_order(before: list[list[Any]], now: list[list[Any]]) -> bool:
     """Whether both lists agree but for swaps and entrants among scores that lie within `TIE`."""
-    scores = dict((block_id, score) for block_id, score in before)
+    scores = {block_id: score for block_id, score in before}
     last = before[-1][1] if before else 0.0
     ranked = [scores.get(block_id, last if abs(score - last) < TIE else -1.0) for block_id, score in now]
     return (
         len(before) == len(now)
-        and all(later <= earlier + TIE for earlier, later in zip(ranked, ranked[1:], strict=False))
+        and all(later <= earlier + TIE for earlier, later in pairwise(ranked))
         and all(score >= 0 for score in ranked)
     )
