@@ -122,7 +122,7 @@ def strongest_stage(card: dict[str, Any]) -> str:
 
 def same_order(before: list[list[Any]], now: list[list[Any]]) -> bool:
     """Whether both lists agree but for swaps and entrants among scores that lie within `TIE`."""
-    scores = {block_id: score for block_id, score in before}
+    scores: dict[str, float] = dict(before)
     last = before[-1][1] if before else 0.0
     ranked = [scores.get(block_id, last if abs(score - last) < TIE else -1.0) for block_id, score in now]
     return (
