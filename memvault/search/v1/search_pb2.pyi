@@ -89,14 +89,16 @@ class SearchHit(_message.Message):
 class ScoreReference(_message.Message):
     __slots__ = ("lists", "best_scoring_score", "scoring_low", "scoring_high", "rerank_low", "rerank_high", "reranked", "scored", "boost_centre", "blend_floor")
     class RankedList(_message.Message):
-        __slots__ = ("ranker", "scores", "limit")
+        __slots__ = ("ranker", "scores", "limit", "weight")
         RANKER_FIELD_NUMBER: _ClassVar[int]
         SCORES_FIELD_NUMBER: _ClassVar[int]
         LIMIT_FIELD_NUMBER: _ClassVar[int]
+        WEIGHT_FIELD_NUMBER: _ClassVar[int]
         ranker: str
         scores: _containers.RepeatedScalarFieldContainer[float]
         limit: int
-        def __init__(self, ranker: _Optional[str] = ..., scores: _Optional[_Iterable[float]] = ..., limit: _Optional[int] = ...) -> None: ...
+        weight: float
+        def __init__(self, ranker: _Optional[str] = ..., scores: _Optional[_Iterable[float]] = ..., limit: _Optional[int] = ..., weight: _Optional[float] = ...) -> None: ...
     LISTS_FIELD_NUMBER: _ClassVar[int]
     BEST_SCORING_SCORE_FIELD_NUMBER: _ClassVar[int]
     SCORING_LOW_FIELD_NUMBER: _ClassVar[int]

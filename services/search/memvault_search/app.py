@@ -34,6 +34,7 @@ from memvault_search.usecases.dreaming import Dreaming
 from memvault_search.usecases.encoding import Encoder
 from memvault_search.usecases.finishing import Finishing
 from memvault_search.usecases.forgetting import Forgetting
+from memvault_search.usecases.gathering import Gathering
 from memvault_search.usecases.preparing import Preparing
 from memvault_search.usecases.reading import Reading
 from memvault_search.usecases.saving import Saving
@@ -166,9 +167,9 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     reranking = reranker or RerankClient(peers.rerank, encoder_id=embedder.id)
     searching = Searching(
         vaults,
-        index,
         cached,
         embedder.means,
+        Gathering(index),
         Finishing(index, cached, reranking),
         profiles,
         load_strengths(),
@@ -187,7 +188,6 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
         store=store_name,
         profile=profile,
         limit=settings.finding.limit,
-        weights=settings.finding.weights,
     )
     registrations: Sequence[Registration] = (
         (add_SearchServiceServicer_to_server, handlers),

@@ -42,12 +42,20 @@ class Validity(_Section):
 
 
 class Finding(_Section):
-    """How much is looked at: per ranker, after fusion, and returned when nothing else is asked for."""
+    """How much is looked at: per ranker, after fusion, and returned when nothing else is asked for.
+
+    `recent`: newest blocks that a question without a subject finds. `grouping_share`: hits below this share
+    of the best score are not moved when memories are grouped by conversation. `bare_share`: of a ranker's
+    weight when the question names no subject.
+    """
 
     per_ranker: Positive
     candidates: Positive
     limit: Positive
     weights: dict[str, Annotated[float, Field(ge=0.0)]]
+    recent: Positive
+    grouping_share: Share
+    bare_share: Share
 
 
 class Writing(_Section):

@@ -231,7 +231,9 @@ async def test_of_two_statements_the_current_one_comes_first_unless_the_past_is_
     assert (await house.get("new")).superseded_by == ""
     assert ids(await house.ask("where lives Mei Taipei"))[0] == "new"
     then = TimeRange(march.timestamp(), (march + timedelta(days=20)).timestamp())
-    assert ids(await house.ask("where lives Mei Taipei", time_range=then))[0] == "old"
+    assert ids(await house.ask("where lives Mei Taipei", time_range=then, time_explicit=True))[0] == "old"
+    between = TimeRange((march + timedelta(days=30)).timestamp(), (march + timedelta(days=40)).timestamp())
+    assert ids(await house.ask("where lives Mei", time_range=between, time_explicit=True)) == ["old"]
     assert ids(await house.ask("where lives Mei", as_of=march + timedelta(days=1))) == ["old"]
 
 
@@ -292,3 +294,46 @@ async def test_an_unknown_profile_is_refused(house: House) -> None:
 async def test_an_empty_vault_answers_with_nothing_and_low_confidence(house: House) -> None:
     found = await house.ask("anything at all")
     assert (found.hits, found.found, found.write_version) == ((), 0, 0)
+
+
+@pytest.mark.r("R-07")
+async def test_a_time_in_which_nothing_happened_narrows_nothing_and_the_answer_says_so(house: House, ids: Ids) -> None:
+    await house.write(note("old", "planted a tree", event_time=NOW - timedelta(days=40)))
+    week = TimeRange((NOW - timedelta(days=7)).timestamp(), NOW.timestamp())
+    found = await house.ask("tree", time_range=week, time_explicit=True)
+    assert (ids(found), found.time_filtered) == (["old"], False)
+    assert ("time_filter", "nothing_in_range") in [(one.part, one.reason) for one in found.skipped]
+
+
+@pytest.mark.r("R-09")
+async def test_a_question_without_a_subject_finds_what_is_recent(house: House, ids: Ids) -> None:
+    await house.write(
+        *(note(f"day{days}", f"subject{days}", event_time=NOW - timedelta(days=days)) for days in (1, 2, 3, 50)),
+        *(turn(n, f"chatter {n}") for n in range(3)),
+    )
+    found = await house.ask("what is new", bare=True, limit=3, off=frozenset({"stage:PairwiseDedup"}))
+    assert ids(found)[0] == "day1"
+    assert ("rerank", "no_subject") in [(one.part, one.reason) for one in found.skipped]
+    assert found.hits[0].why is not None
+    assert "recent" in {place.ranker for place in found.hits[0].why.places}
+    recalled = await house.ask(
+        "what did we talk about", bare=True, facet="recollection", grouping="conversation", limit=3
+    )
+    assert ids(recalled) == ["turn-2", "turn-1", "turn-0"]
+    week = TimeRange((NOW - timedelta(days=7)).timestamp(), NOW.timestamp())
+    assert "day50" not in ids(await house.ask("what is new", bare=True, time_range=week))
+    conditions = Conditions(now=NOW, off=frozenset({"stage:PairwiseDedup"}))
+    question = Question("ann", "what is new", bare=True)
+    late = await house.app.usecases.searching.score(
+        question, conditions, ["day2"], replace(found.reference, scored={}), limit=5
+    )
+    assert late.hits[0].score == pytest.approx(found.reference.scored["day2"], abs=0.02)
+
+
+@pytest.mark.r("R-09")
+async def test_grouping_does_not_lift_what_hardly_fits(house: House, ids: Ids) -> None:
+    await house.write(
+        note("fits", "violin lessons with Ada", conversation_id="a", event_time=NOW - timedelta(days=9)),
+        note("hardly", "bought some bread", conversation_id="b", event_time=NOW - timedelta(days=1)),
+    )
+    assert ids(await house.ask("violin lessons", grouping="conversation")) == ["fits", "hardly"]

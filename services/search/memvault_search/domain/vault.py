@@ -19,6 +19,7 @@ from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.neighbours import Sessions
 from memvault_search.domain.scoring.candidates import UNKNOWN, Candidates
 from memvault_search.domain.scoring.candidates import FloatArray as Float64Array
+from memvault_search.domain.selection import Selection
 from memvault_search.domain.statistics import Terms, WordStatistics
 from memvault_search.domain.supersession import Statements
 from memvault_search.domain.views import View
@@ -166,6 +167,30 @@ class Vault:
         self.sessions.remove(stored.block)
         self.statements.remove(stored.block)
         return stored
+
+    def superseded(self) -> list[StoredBlock]:
+        """The blocks that a newer statement replaced."""
+        return [one for one in self._blocks if one is not None and one.block.superseded_by]
+
+    def newest(self, selection: Selection, limit: int, *, conversations_first: bool) -> list[StoredBlock]:
+        """The newest blocks of a selection by event time (or, without one, by record time), newest first.
+
+        With `conversations_first` what was said in a conversation comes before everything else.
+        """
+        used = len(self._blocks)
+        event, recorded = self._columns["event_time"][:used], self._columns["recorded_at"][:used]
+        when = np.where(np.isnan(event), recorded, event)
+        talk: list[StoredBlock] = []
+        other: list[StoredBlock] = []
+        for row in np.argsort(-np.nan_to_num(when, nan=-np.inf), kind="stable"):
+            stored = self._blocks[row]
+            if stored is None or not selection.holds(stored.block):
+                continue
+            later = conversations_first and not stored.block.conversation_id
+            (other if later else talk).append(stored)
+            if len(talk) >= limit:
+                break
+        return [*talk, *other][:limit]
 
     def terms_of(self, slots: Iterable[int]) -> list[dict[View, Terms]]:
         """The words of the passages in these slots."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 
 import numpy as np
 
@@ -50,7 +50,6 @@ class SearchHandlers(rpc.SearchServiceServicer):
         store: str,
         profile: str,
         limit: int,
-        weights: Mapping[str, float],
     ) -> None:
         self._searching = searching
         self._preparing = preparing
@@ -62,7 +61,6 @@ class SearchHandlers(rpc.SearchServiceServicer):
         self._store = store
         self._profile = profile
         self._limit = limit
-        self._weights = weights
 
     async def Search(self, request: pb.SearchRequest, context: object) -> pb.SearchResponse:
         question = self._question(request.understanding)
@@ -160,6 +158,7 @@ class SearchHandlers(rpc.SearchServiceServicer):
             hyde_vector=vector_from(message.hyde_vector, self._dimension, "hyde_vector"),
             follow_up_vector=vector_from(message.raw_query_vector, self._dimension, "raw_query_vector"),
             grouping=message.grouping,
+            bare=message.bare,
         )
 
     def _conditions(self, message: pb.SearchConditions) -> Conditions:
@@ -187,7 +186,7 @@ class SearchHandlers(rpc.SearchServiceServicer):
                     side_of(one.ranker),
                     np.sort(np.array(one.scores, np.float64))[::-1],
                     one.limit,
-                    self._weights.get(one.ranker, 1.0),
+                    one.weight,
                 )
                 for one in message.lists
             ),
@@ -206,7 +205,9 @@ class SearchHandlers(rpc.SearchServiceServicer):
 def _reference_to(reference: Reference) -> pb.ScoreReference:
     return pb.ScoreReference(
         lists=[
-            pb.ScoreReference.RankedList(ranker=one.name, scores=one.scores.tolist(), limit=one.limit)
+            pb.ScoreReference.RankedList(
+                ranker=one.name, scores=one.scores.tolist(), limit=one.limit, weight=one.weight
+            )
             for one in reference.lists
         ],
         best_scoring_score=reference.best,

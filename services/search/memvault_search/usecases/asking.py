@@ -17,7 +17,10 @@ from memvault_search.domain.selection import EVERYTHING, Selection
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is being asked, as the router understood it. Vectors are raw, float32 [d], or None."""
+    """What is being asked, as the router understood it. Vectors are raw, float32 [d], or None.
+
+    `bare`: it names no subject, so what is recent counts as found.
+    """
 
     user_id: str
     text: str
@@ -30,6 +33,7 @@ class Question:
     hyde_vector: FloatArray | None = None
     follow_up_vector: FloatArray | None = None
     grouping: str = ""
+    bare: bool = False
 
 
 @dataclass(frozen=True)

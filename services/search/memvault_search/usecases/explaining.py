@@ -30,7 +30,6 @@ class Explaining:
     shown: Shown
     best: Best
     numbers: SearchSettings
-    weights: Mapping[str, float]
 
     def hit(self, row: int, final: float, *, why: bool) -> Hit:
         """The candidate of a row as a hit, with its reasons on request."""
@@ -72,7 +71,7 @@ class Explaining:
             rank = int(self.fused.ranks[row, column])
             if rank == ABSENT:
                 continue
-            weight = self.weights.get(ranker, 1.0)
+            weight = self.numbers.finding.weights.get(ranker, 1.0)
             rrf = self.numbers.fusion.method == "rrf"
             vote = weight / (self.numbers.fusion.k + rank) if rrf else 0.0
             score = self.scores.get(ranker, {}).get(block_id, np.nan)

@@ -74,7 +74,7 @@ class Finishing:
         scale and reranked when its list was.
         """
         ranked = scored.score[scored.order]
-        depth, skipped = self._depth(ranked, conditions, numbers, reference)
+        depth, skipped = self._depth(question, ranked, conditions, numbers, reference)
         reranked: Reranked | None = None
         if depth:
             rows = [int(row) for row in scored.order[:depth]]
@@ -94,10 +94,16 @@ class Finishing:
 
     @staticmethod
     def _depth(
-        ranked: FloatArray, conditions: Conditions, numbers: SearchSettings, reference: Reference | None
+        question: Question,
+        ranked: FloatArray,
+        conditions: Conditions,
+        numbers: SearchSettings,
+        reference: Reference | None,
     ) -> tuple[int, tuple[Left, ...]]:
         if "rerank" in conditions.off:
             return 0, (Left("rerank", "switched_off"),)
+        if question.bare:
+            return 0, (Left("rerank", "no_subject"),)
         if reference is not None:
             return (min(len(ranked), numbers.gate.depth) if reference.reranked else 0), ()
         if "gate" in conditions.off:

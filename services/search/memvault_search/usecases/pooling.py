@@ -38,7 +38,8 @@ def selection_of(question: Question, conditions: Conditions) -> tuple[Selection,
     """The selection with an explicit time range of the question, and whether that range filters."""
     selection = replace(conditions.selection, known_until=conditions.as_of)
     asked = question.time_range
-    if asked is None or not question.time_explicit or "time_filter" in conditions.off:
+    filters = question.time_explicit or question.bare
+    if asked is None or not filters or "time_filter" in conditions.off:
         return selection, False
     start, end = _instant(asked.start), _instant(asked.end)
     starts = [one for one in (start, selection.event_start) if one is not None]

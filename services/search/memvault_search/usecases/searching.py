@@ -13,7 +13,7 @@ from memvault_search.domain.arrangement import by_conversation
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import Cutoffs, Ranking, cutoffs
 from memvault_search.domain.intake import checked_user
-from memvault_search.domain.relevance import Relevance, assess
+from memvault_search.domain.relevance import Confidence, Relevance, assess
 from memvault_search.domain.scoring.candidates import FloatArray as FloatArray64
 from memvault_search.domain.scoring.candidates import ScoringContext
 from memvault_search.domain.scoring.numbers import Strengths, StrengthTables
@@ -21,13 +21,14 @@ from memvault_search.domain.scoring.ordering import stable_order
 from memvault_search.domain.scoring.pipeline import CLAMP, Scored, score
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.domain.vault import Vault
-from memvault_search.ports import BlockIndex, Embedder
+from memvault_search.ports import Embedder
 from memvault_search.settings import Profile, SearchSettings
 from memvault_search.usecases.asking import Conditions, Found, Hit, Question, Reference
 from memvault_search.usecases.explaining import Explaining
 from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
-from memvault_search.usecases.pooling import Pool, depth_of, pool_of, selection_of
-from memvault_search.usecases.rankers import as_blocks, coverage_of, rankers_of
+from memvault_search.usecases.gathering import Gathering
+from memvault_search.usecases.pooling import Pool
+from memvault_search.usecases.rankers import coverage_of
 from memvault_search.usecases.stopwatch import Stopwatch
 from memvault_search.usecases.vaults import Vaults
 
@@ -40,9 +41,9 @@ class Searching:
     def __init__(  # noqa: PLR0913 - each is a port or a table of its own
         self,
         vaults: Vaults,
-        index: BlockIndex,
         embedder: Embedder,
         means: EncoderMeans,
+        gathering: Gathering,
         finishing: Finishing,
         profiles: Mapping[Profile, SearchSettings],
         strengths: StrengthTables,
@@ -52,9 +53,9 @@ class Searching:
     ) -> None:
         """`time_left_s(default)` tells what is left of the deadline; `stopwatch` makes one for each search."""
         self._vaults = vaults
-        self._index = index
         self._embedder = embedder
         self._means = means
+        self._gathering = gathering
         self._finishing = finishing
         self._profiles = profiles
         self._strengths = strengths
@@ -95,14 +96,10 @@ class Searching:
         vault = await self._vaults.of(question.user_id)
         with watch.step("search.embed"):
             question, vector = await self._with_vector(question, conditions)
-        selection, filtered = selection_of(question, conditions)
         with watch.step("search.index"):
-            rankers = rankers_of(question, vector, vault, off=conditions.off, limit=depth_of(numbers, selection, vault))
-            found = await self._index.find(question.user_id, rankers, selection)
+            gathered = await self._gathering.gather(question, conditions, vector, vault, numbers, reference)
+        pool, best = gathered.pool, gathered.pool.best
         with watch.step("search.score"):
-            weights = numbers.finding.weights
-            rankings, best = as_blocks(found, rankers, vault, weights)
-            pool = pool_of(rankings, best, reference, numbers)
             shown, scored = self._scored(question, conditions, numbers, vault, vector, pool, reference)
         with watch.step("search.rerank"):
             ordered = await self._finishing.order(
@@ -116,18 +113,18 @@ class Searching:
                 reference=reference,
             )
         final = _final(ordered, scored, conditions, question, numbers, reference)
-        rows = _top(final, scored, question, limit)
+        rows = _top(final, scored, question, limit, numbers.finding.grouping_share)
         slots = [best.slots[scored.candidates.ids[row]] for row in rows]
         relevance = self._relevance(question, vault, slots, shown, rows, ordered, numbers)
-        explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best, numbers, weights)
+        explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best, numbers)
         return Found(
             hits=tuple(explaining.hit(row, float(final[row]), why=conditions.explain) for row in rows),
-            confidence=relevance.confidence,
+            confidence=_confidence(question, relevance, rows),
             relevance=relevance.best,
             candidates=_candidates(explaining, final) if conditions.include_candidates else (),
-            reference=_reference(rankings, scored, ordered, final) if reference is None else reference,
+            reference=_reference(pool.rankings, scored, ordered, final) if reference is None else reference,
             degraded=ordered.degraded,
-            skipped=ordered.skipped,
+            skipped=(*gathered.skipped, *ordered.skipped),
             times=watch.times,
             found=len(pool.fused.ids),
             reranked=len(ordered.rerank),
@@ -135,7 +132,7 @@ class Searching:
             profile=conditions.profile,
             strengths=question.intent if question.facet == "none" else f"{question.intent}+{question.facet}",
             vector=vector,
-            time_filtered=filtered,
+            time_filtered=gathered.time_filtered,
         )
 
     async def _with_vector(self, question: Question, conditions: Conditions) -> tuple[Question, FloatArray]:
@@ -214,6 +211,8 @@ def _final(
     reference: Reference | None,
 ) -> FloatArray64:
     asked = question.time_range
+    if asked is None or not question.time_explicit or asked.end >= conditions.now.timestamp():
+        asked = None  # it is the present that counts
     final = in_force(ordered.score, scored.candidates, conditions.as_of, asked, numbers.validity.margin)
     if reference is not None:
         for row, one in enumerate(scored.candidates.ids):
@@ -221,13 +220,25 @@ def _final(
     return final
 
 
-def _top(final: FloatArray64, scored: Scored, question: Question, limit: int) -> list[int]:
+def _confidence(question: Question, relevance: Relevance, rows: Sequence[int]) -> Confidence:
+    """What is recent answers a question without a subject, whatever words it holds."""
+    if question.bare and rows and relevance.confidence == Confidence.LOW:
+        return Confidence.MEDIUM
+    return relevance.confidence
+
+
+def _top(final: FloatArray64, scored: Scored, question: Question, limit: int, share: float) -> list[int]:
+    """Rows of the best; grouped by conversation where asked for, but only those near enough to the best."""
     kept = np.flatnonzero(~np.isnan(final))
     ids = [scored.candidates.ids[row] for row in kept]
     rows = [int(kept[place]) for place in stable_order(final[kept], ids)[:limit]]
-    if question.grouping == "conversation":
-        return list(by_conversation(rows, scored.candidates))
-    return rows
+    if question.grouping != "conversation" or not rows:
+        return rows
+    # by scoring: the blend stretches its scores until the last of the reranked has none
+    least = share * max(float(scored.score[row]) for row in rows)
+    near = [row for row in rows if scored.score[row] >= least]
+    far = [row for row in rows if scored.score[row] < least]
+    return [*by_conversation(near, scored.candidates), *far]
 
 
 def _candidates(explaining: Explaining, final: FloatArray64) -> tuple[Hit, ...]:

@@ -37,6 +37,8 @@ class Write:
 
 
 Status = Literal["indexed", "unchanged", "outdated"]
+Outcome = Literal["new", "again", "same", "outdated"]
+"""`again`: this very write was stored before, but perhaps not announced; `same`: another one brought the content."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Writing:
         async with self._vaults.changing(user_id) as vault:
             user_gone = await self._index.user_forgotten(user_id) if not len(vault) else None
             plan: dict[str, StoredBlock] = {}
-            outcomes: list[Literal["new", "same", "outdated"]] = []
+            outcomes: list[Outcome] = []
             for write in writes:
                 known = plan.get(write.block.id) or vault.get(write.block.id)
                 outcome = self._judged(write, known, user_gone)
@@ -130,15 +132,15 @@ class Writing:
             await self._succession.settle(vault, [write.block.id for write in writes])
             return [self._written(outcome, vault, write) for outcome, write in zip(outcomes, writes, strict=True)]
 
-    def _judged(
-        self, write: Write, known: StoredBlock | None, user_gone: Moment | None
-    ) -> Literal["new", "same", "outdated"]:
+    def _judged(self, write: Write, known: StoredBlock | None, user_gone: Moment | None) -> Outcome:
         gone = self._vaults.forgotten(write.block.user_id, write.block.id)
         if any(mark is not None and write.moment.is_before(mark) for mark in (gone, user_gone)):
             return "outdated"
         if known is None:
             return "new"
-        if write.event_id in known.event_ids or content_hash(write.block) == known.content_hash:
+        if write.event_id in known.event_ids:
+            return "again"
+        if content_hash(write.block) == known.content_hash:
             return "same"
         return "outdated" if write.moment.is_before(known.written) else "new"
 
@@ -222,10 +224,10 @@ class Writing:
         return tagged
 
     @staticmethod
-    def _written(outcome: str, vault: Vault, write: Write) -> Written:
+    def _written(outcome: Outcome, vault: Vault, write: Write) -> Written:
         if outcome == "outdated":
             return Written("outdated", None, vault.write_version)
-        status: Status = "indexed" if outcome == "new" else "unchanged"
+        status: Status = "unchanged" if outcome == "same" else "indexed"
         return Written(status, vault.get(write.block.id), vault.write_version)
 
 

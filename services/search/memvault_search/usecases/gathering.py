@@ -1,0 +1,157 @@
+"""Gathers the candidates of a question: the rankers' lists, what is recent, and what held in a time asked about."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from memvault_search.domain.block import Block
+from memvault_search.domain.embedding import FloatArray
+from memvault_search.domain.selection import Selection
+from memvault_search.domain.vault import Vault
+from memvault_search.ports import BlockIndex, RankedPoints, Ranker
+from memvault_search.settings import SearchSettings
+from memvault_search.usecases.asking import Conditions, Left, Question, Reference
+from memvault_search.usecases.pooling import Pool, depth_of, pool_of, selection_of
+from memvault_search.usecases.rankers import as_blocks, rankers_of
+
+RECENT = "recent"
+_BEFORE_ALL_ELSE_S = 1e12
+"""Added to the time of what was said, where that comes first: later than any time of the calendar."""
+_OF_OWN_WORDS = ("dense_", "sparse_")
+
+_EMPTY_RANGE = Left("time_filter", "nothing_in_range")
+
+Lists = dict[str, RankedPoints]
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """The pool, whether the question's time filtered it, and what was left out."""
+
+    pool: Pool
+    time_filtered: bool
+    skipped: tuple[Left, ...]
+
+
+class Gathering:
+    """Asks the index."""
+
+    def __init__(self, index: BlockIndex) -> None:
+        self._index = index
+
+    async def gather(
+        self,
+        question: Question,
+        conditions: Conditions,
+        vector: FloatArray,
+        vault: Vault,
+        numbers: SearchSettings,
+        reference: Reference | None,
+    ) -> Gathered:
+        """Find candidates; a time in which nothing happened narrows nothing, and the answer says so."""
+        selection, filters = selection_of(question, conditions)
+        rankers, found = await self._lists(question, conditions, vector, vault, numbers, selection)
+        skipped: tuple[Left, ...] = ()
+        if filters and reference is None and not _any(found):
+            unbound = replace(conditions, off=conditions.off | {"time_filter"})
+            selection, _ = selection_of(question, unbound)
+            rankers, found = await self._lists(question, unbound, vector, vault, numbers, selection)
+            filters, skipped = False, (_EMPTY_RANGE,) if _any(found) else ()
+        rankings, best = as_blocks(found, rankers, vault, _weights(question, numbers))
+        return Gathered(pool_of(rankings, best, reference, numbers), filters, skipped)
+
+    async def _lists(
+        self,
+        question: Question,
+        conditions: Conditions,
+        vector: FloatArray,
+        vault: Vault,
+        numbers: SearchSettings,
+        selection: Selection,
+    ) -> tuple[list[Ranker], Lists]:
+        limit = depth_of(numbers, selection, vault)
+        rankers = rankers_of(question, vector, vault, off=conditions.off, limit=limit)
+        held = _held_then(question, selection, vault)
+        if not held:
+            found = await self._index.find(question.user_id, rankers, selection)
+            if question.bare and f"ranker:{RECENT}" not in conditions.off:
+                return _with_recent(rankers, found, question, selection, vault, numbers)
+            return rankers, found
+        anytime = replace(selection, event_start=None, event_end=None, block_ids=held)
+        within, beside = await asyncio.gather(
+            self._index.find(question.user_id, rankers, selection),
+            self._index.find(question.user_id, rankers, anytime),
+        )
+        return rankers, {one.name: _merged(within[one.name], beside[one.name], limit) for one in rankers}
+
+
+def _weights(question: Question, numbers: SearchSettings) -> dict[str, float]:
+    """Weights of the rankers; the own words of a question without a subject say little."""
+    share = numbers.finding.bare_share if question.bare else 1.0
+    return {
+        name: weight * (share if name.startswith(_OF_OWN_WORDS) else 1.0)
+        for name, weight in numbers.finding.weights.items()
+    }
+
+
+def _held_then(question: Question, selection: Selection, vault: Vault) -> tuple[str, ...]:
+    """Blocks that state what held in the time asked about, though they were written before it (R-17a).
+
+    "Where did I live in March?" is answered by a statement of January that was replaced in May.
+    """
+    asked = question.time_range
+    if asked is None or not question.time_explicit or selection.event_start is None:
+        return ()
+    allowed = replace(selection, event_start=None, event_end=None)
+    held: list[str] = []
+    for stored in vault.superseded():
+        block = stored.block
+        began = block.valid_from or block.event_time
+        if began is None or block.valid_to is None or not allowed.holds(block):
+            continue
+        if began.timestamp() < asked.start < block.valid_to.timestamp():
+            held.append(block.id)
+    return tuple(held)
+
+
+def _any(found: Lists) -> bool:
+    return any(points.point_ids for points in found.values())
+
+
+def _merged(left: RankedPoints, right: RankedPoints, limit: int) -> RankedPoints:
+    scores = dict(zip(right.point_ids, right.scores.tolist(), strict=True))
+    scores.update(zip(left.point_ids, left.scores.tolist(), strict=True))
+    best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    return RankedPoints(tuple(point_id for point_id, _ in best), np.array([score for _, score in best], np.float64))
+
+
+def _with_recent(
+    rankers: Sequence[Ranker],
+    found: Lists,
+    question: Question,
+    selection: Selection,
+    vault: Vault,
+    numbers: SearchSettings,
+) -> tuple[list[Ranker], Lists]:
+    """One more list for a question without a subject: what is recent, newest first, scored by its time.
+
+    Asked to recall, what was said in conversations comes first. Scores are times and no places in a list,
+    so that a block that comes later finds its own place (R-14).
+    """
+    recall = question.facet == "recollection"
+    limit = numbers.finding.recent if selection.block_ids is None else max(1, len(selection.block_ids))
+    newest = vault.newest(selection, limit, conversations_first=recall)
+    scores = [_recency(stored.block, recall=recall) for stored in newest]
+    points = RankedPoints(tuple(one.passages[0].point_id for one in newest), np.array(scores, np.float64))
+    ranker = Ranker(RECENT, "self", ((), ()), numbers.finding.recent)
+    return [*rankers, ranker], {**found, RECENT: points}
+
+
+def _recency(block: Block, *, recall: bool) -> float:
+    time = block.event_time or block.recorded_at
+    seconds = time.timestamp() if time is not None else 0.0
+    return seconds + (_BEFORE_ALL_ELSE_S if recall and block.conversation_id else 0.0)
