@@ -13,6 +13,7 @@ import grpc
 
 from memvault.rpc import deadline, hop
 from memvault.rpc.errors import from_rpc_error
+from memvault.rpc.relay import relay
 from memvault.rpc.server import SYSTEM
 from memvault.rpc.settings import RpcSettings, rpc_settings
 from memvault.runtime import spans, telemetry
@@ -167,12 +168,17 @@ class _Stream:
         request: Any,
         timeout: float | None = None,  # noqa: ASYNC109 - gRPC's own name
     ) -> AsyncIterator[Any]:
-        with hop.calling(self.path, SYSTEM):
-            try:
-                async for answer in self.inner(request, timeout=_seconds(timeout, self.numbers), metadata=_metadata()):
-                    yield answer
-            except grpc.aio.AioRpcError as error:
-                raise from_rpc_error(error) from error
+        async def answers() -> AsyncIterator[Any]:
+            with hop.calling(self.path, SYSTEM):
+                seconds = _seconds(timeout, self.numbers)
+                try:
+                    async for answer in self.inner(request, timeout=seconds, metadata=_metadata()):
+                        yield answer
+                except grpc.aio.AioRpcError as error:
+                    raise from_rpc_error(error) from error
+
+        async for answer in relay(answers):
+            yield answer
 
 
 def _seconds(timeout: float | None, numbers: RpcSettings) -> float:

@@ -1,6 +1,5 @@
 """A channel to servicers in the same process: the same stubs, deadlines, spans and faults, without the wire."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -10,6 +9,7 @@ import grpc
 from memvault.faults import Fault, Reason
 from memvault.rpc import deadline, hop
 from memvault.rpc.methods import Method, Registration, methods_of
+from memvault.rpc.relay import relay
 from memvault.rpc.settings import RpcSettings, rpc_settings
 
 SYSTEM = "local"
@@ -125,41 +125,15 @@ class _Stream:
         timeout: float | None = None,  # noqa: ASYNC109 - gRPC's own name
     ) -> AsyncIterator[Any]:
         behaviour = cast("Callable[..., AsyncIterator[Any]]", self.find(self.path).handler.unary_stream)
-        answers: asyncio.Queue[Any] = asyncio.Queue(maxsize=1)
 
-        async def produce() -> None:
-            try:
-                with hop.handling(self.path, self.service, SYSTEM):
-                    async with deadline.limit(_seconds(timeout, self.numbers)):
-                        async for answer in behaviour(request, LocalContext()):
-                            await answers.put(answer)
-            finally:
-                ended.set()
+        async def answers() -> AsyncIterator[Any]:
+            with hop.handling(self.path, self.service, SYSTEM):
+                async with deadline.limit(_seconds(timeout, self.numbers)):
+                    async for answer in behaviour(request, LocalContext()):
+                        yield answer
 
-        # A task of its own: deadline and span live in its context, and the reader may go on in another task.
-        ended = asyncio.Event()
-        producing = asyncio.create_task(produce(), name=self.path)
-        try:
-            async for answer in _until(answers, ended):
-                yield answer
-            await producing
-        finally:
-            producing.cancel()
-
-
-async def _until(answers: asyncio.Queue[Any], ended: asyncio.Event) -> AsyncIterator[Any]:
-    """Yield what arrives until nothing more can."""
-    over = asyncio.create_task(ended.wait())
-    try:
-        while True:
-            coming = asyncio.create_task(answers.get())
-            await asyncio.wait((coming, over), return_when=asyncio.FIRST_COMPLETED)
-            if not coming.done() and answers.empty():
-                coming.cancel()
-                return
-            yield await coming
-    finally:
-        over.cancel()
+        async for answer in relay(answers):
+            yield answer
 
 
 def _seconds(timeout: float | None, numbers: RpcSettings) -> float:

@@ -40,11 +40,18 @@ class Reranker(rerank_pb2_grpc.RerankServiceServicer):
 
 
 class Search(search_pb2_grpc.SearchServiceServicer):
+    running = False
+
     async def ListBlocks(self, request, context):
-        for number in range(3):
-            yield search_pb2.ListBlocksResponse(blocks=[{"id": str(number), "user_id": request.user_id}])
-        if request.user_id == "fault":
-            raise Fault(Reason.STORE_UNAVAILABLE, "the store is down: try again")
+        self.running = True
+        try:
+            for number in range(1_000_000 if request.user_id == "endless" else 3):
+                yield search_pb2.ListBlocksResponse(blocks=[{"id": str(number), "user_id": request.user_id}])
+                await asyncio.sleep(0.001)
+            if request.user_id == "fault":
+                raise Fault(Reason.STORE_UNAVAILABLE, "the store is down: try again")
+        finally:
+            self.running = False
 
 
 @dataclass
@@ -52,22 +59,27 @@ class Wired:
     rerank: rerank_pb2_grpc.RerankServiceStub
     search: search_pb2_grpc.SearchServiceStub
     servicer: Reranker
+    listing: Search
 
 
 @pytest.fixture(params=["grpc", "local"])
 async def wired(request: pytest.FixtureRequest) -> AsyncIterator[Wired]:
-    servicer = Reranker()
+    servicer, listing = Reranker(), Search()
     servicers = [
         (rerank_pb2_grpc.add_RerankServiceServicer_to_server, servicer),
-        (search_pb2_grpc.add_SearchServiceServicer_to_server, Search()),
+        (search_pb2_grpc.add_SearchServiceServicer_to_server, listing),
     ]
     if request.param == "local":
         channel: grpc.aio.Channel = LocalChannel(servicers, "rerank")
-        yield Wired(rerank_pb2_grpc.RerankServiceStub(channel), search_pb2_grpc.SearchServiceStub(channel), servicer)
+        yield Wired(
+            rerank_pb2_grpc.RerankServiceStub(channel), search_pb2_grpc.SearchServiceStub(channel), servicer, listing
+        )
         return
     server = await build_server(servicers, "127.0.0.1:0", "rerank", "instance-1")
     channel = open_channel(server.address)
-    yield Wired(rerank_pb2_grpc.RerankServiceStub(channel), search_pb2_grpc.SearchServiceStub(channel), servicer)
+    yield Wired(
+        rerank_pb2_grpc.RerankServiceStub(channel), search_pb2_grpc.SearchServiceStub(channel), servicer, listing
+    )
     await channel.close()
     await server.stop(0)
 
@@ -143,6 +155,33 @@ async def test_a_stream_that_breaks_ends_with_its_fault(wired: Wired) -> None:
             seen.append(answer)
     assert caught.value.reason is Reason.STORE_UNAVAILABLE
     assert len(seen) == 3
+
+
+async def test_a_stream_may_be_read_on_in_another_task(wired: Wired) -> None:
+    answers = stream(wired.search.ListBlocks, search_pb2.ListBlocksRequest(user_id="u"), timeout_s=5)
+    seen = [(await asyncio.create_task(anext(answers))).blocks[0].id for _ in range(3)]
+    assert seen == ["0", "1", "2"]
+    with pytest.raises(StopAsyncIteration):
+        await asyncio.create_task(anext(answers))
+
+
+async def test_a_reader_that_stops_early_leaves_nothing_running(wired: Wired) -> None:
+    before = asyncio.all_tasks()
+    answers = stream(wired.search.ListBlocks, search_pb2.ListBlocksRequest(user_id="endless"), timeout_s=5)
+    assert (await anext(answers)).blocks[0].id == "0"
+    await answers.aclose()
+    await asyncio.sleep(0.1)
+    assert {task.get_name() for task in asyncio.all_tasks() - before if not task.done()} & {"relay"} == set()
+    assert not wired.listing.running
+
+
+async def test_a_stream_ends_at_its_deadline(wired: Wired) -> None:
+    with pytest.raises(Fault) as caught:
+        async for answer in stream(
+            wired.search.ListBlocks, search_pb2.ListBlocksRequest(user_id="endless"), timeout_s=0.2
+        ):
+            assert answer.blocks
+    assert caught.value.reason is Reason.DEADLINE_EXCEEDED
 
 
 @pytest.mark.r("R-70")
