@@ -16,7 +16,7 @@ from memvault_search.domain.passages import PassageLimits, cut, point_id, width
 from memvault_search.domain.selection import Selection
 from memvault_search.domain.statistics import WordStatistics
 from memvault_search.domain.supersession import Statements
-from memvault_search.domain.views import Stretch, context_text, header
+from memvault_search.domain.views import Stretch, context_text, header, unspoken_names
 from tests.unit.search.conftest import NOW, note, turn
 
 LIMITS = PassageLimits(whole=200, target=120)
@@ -169,3 +169,10 @@ def test_a_selection_holds_what_the_store_would_find() -> None:
     assert not Selection(event_end=NOW).holds(block)
     assert not Selection(known_until=NOW - timedelta(seconds=1)).holds(block)
     assert not Selection(event_start=NOW).holds(note("b", "x"))
+
+
+@pytest.mark.r("R-10", "R-11b")
+def test_a_block_is_indexed_under_the_names_that_only_its_facts_state() -> None:
+    facts = (Triple("MLX", "是", "Apple Silicon 推理框架"), Triple("BlueMagpie", "採用", "MLX"))
+    block = note("a", "Apple Silicon 推理框架決定採用自家的陣列函式庫。", title="BlueMagpie", triples=facts)
+    assert unspoken_names(block) == ("MLX",)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from memvault.text import fold
 from memvault_search.domain.block import Block, StoredBlock
+
+_NAMES_AT_MOST = 8
 
 View = Literal["self", "context"]
 VIEWS: tuple[View, ...] = ("self", "context")
@@ -41,8 +44,20 @@ def header(block: Block) -> str:
 
 
 def stretch(stored: StoredBlock, number: int) -> Stretch:
-    """One passage of a stored block under its header."""
-    return Stretch(header(stored.block), stored.passage_text(number).strip())
+    """One passage of a stored block under its header; the first also carries the names that only its facts state."""
+    text = stored.passage_text(number).strip()
+    names = unspoken_names(stored.block) if number == 0 else ()
+    return Stretch(header(stored.block), f"{text} ({', '.join(names)})" if names else text)
+
+
+def unspoken_names(block: Block) -> tuple[str, ...]:
+    """Ends of the block's facts that its text never says, in order: what it is about under another name.
+
+    A note on "Apple's array library" whose fact names MLX is found by MLX.
+    """
+    said = fold(f"{header(block)} {block.text}")
+    ends = dict.fromkeys(end for fact in block.triples for end in (fact.subject, fact.object))
+    return tuple(end for end in ends if fold(end) not in said)[:_NAMES_AT_MOST]
 
 
 def context_text(before: Stretch | None, own: Stretch, after: Stretch | None, max_chars: int) -> str:
