@@ -273,6 +273,7 @@ def test_add_tells_which_rule_refused_a_text_and_what_else_one_can_do(gateway, m
     assert "ignore_instructions; store it with --on-unsafe redact or mark" in capsys.readouterr().err
 
 
+@pytest.mark.r("R-63")
 def test_import_streams_batches_fills_in_the_user_and_reports_bad_lines_by_number(gateway, memvault, capsys, tmp_path):
     def outcomes(body: dict) -> dict:
         def one(block: dict) -> dict:

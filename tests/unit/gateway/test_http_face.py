@@ -213,6 +213,7 @@ async def test_a_block_id_may_hold_any_printable_character(http: httpx.AsyncClie
     assert answer.json()["block"]["text"] == "路徑"
 
 
+@pytest.mark.r("R-63")
 async def test_the_export_is_one_block_a_line_of_this_user_only(http: httpx.AsyncClient, world: Any) -> None:
     world.blocks.put("ann", "b1", "一\u2028二")
     world.blocks.put("ann", "b2", "二")

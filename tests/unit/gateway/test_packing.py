@@ -174,6 +174,7 @@ def test_two_texts_that_differ_in_a_number_a_code_a_name_or_a_negation_are_no_co
     assert len(fold_copies(cards, [], 0.9)[0]) == 2
 
 
+@pytest.mark.r("R-19")
 def test_a_frozen_block_offers_no_whole_text() -> None:
     frozen = replace(card("b1", range(300)), frozen=True)
     packed = pack([frozen], [], budget=200, numbers=NUMBERS, query="x", render=render("text"))
