@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from memvault_demo.vault import blocks, marked_ids
 
+from memvault_demo.vault import blocks, marked_ids
 from tests.house import House, eventually
 
 NOWS = {

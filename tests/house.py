@@ -73,7 +73,7 @@ class House:
     def call(self, method: str, path: str, body: object = None, *, limit_s: float = CALL_LIMIT_S) -> Reply:
         """Make one HTTP call; an error status is an answer, not an exception."""
         sent = body if isinstance(body, bytes) or body is None else json.dumps(body, ensure_ascii=False).encode()
-        request = urllib.request.Request(  # noqa: S310 - our own server
+        request = urllib.request.Request(
             f"http://127.0.0.1:{self.http_port}{path}",
             data=sent,
             method=method,
