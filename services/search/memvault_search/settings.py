@@ -46,7 +46,8 @@ class Finding(_Section):
 
     `recent`: newest blocks that a question without a subject finds. `grouping_share`: hits below this share
     of the best score are not moved when memories are grouped by conversation. `bare_share`: of a ranker's
-    weight when the question names no subject.
+    weight when the question names no subject. `recent_shares`: of the weight of `recent`, by facet; 1 where
+    none is named. `self_as_context`: a block without neighbours stands in the context lists with its own text.
     """
 
     per_ranker: Positive
@@ -56,6 +57,8 @@ class Finding(_Section):
     recent: Positive
     grouping_share: Share
     bare_share: Share
+    recent_shares: dict[str, Share]
+    self_as_context: bool
 
 
 class Writing(_Section):

@@ -147,7 +147,7 @@ def turn(number: int, text: str, **more: Any) -> Block:
 
 async def started(
     folder: Path,
-    store: LastingStore,
+    store: Any,
     encoder: WordEncoder,
     reranker: RuleReranker,
     clock: StandingClock,

@@ -16,7 +16,7 @@ from memvault_search.ports import BlockIndex, RankedPoints, Ranker
 from memvault_search.settings import SearchSettings
 from memvault_search.usecases.asking import Conditions, Left, Question, Reference
 from memvault_search.usecases.pooling import Pool, depth_of, pool_of, selection_of
-from memvault_search.usecases.rankers import as_blocks, rankers_of
+from memvault_search.usecases.rankers import as_blocks, rankers_of, with_self_as_context
 
 RECENT = "recent"
 _BEFORE_ALL_ELSE_S = 1e12
@@ -61,6 +61,8 @@ class Gathering:
             selection, _ = selection_of(question, unbound)
             rankers, found = await self._lists(question, unbound, vector, vault, numbers, selection)
             filters, skipped = False, (_EMPTY_RANGE,) if _any(found) else ()
+        if numbers.finding.self_as_context:
+            found = with_self_as_context(found, vault)
         rankings, best = as_blocks(found, rankers, vault, _weights(question, numbers))
         return Gathered(pool_of(rankings, best, reference, numbers), filters, skipped)
 
@@ -92,8 +94,9 @@ class Gathering:
 def _weights(question: Question, numbers: SearchSettings) -> dict[str, float]:
     """Weights of the rankers; the own words of a question without a subject say little."""
     share = numbers.finding.bare_share if question.bare else 1.0
+    shares = {RECENT: numbers.finding.recent_shares.get(question.facet, 1.0)}
     return {
-        name: weight * (share if name.startswith(_OF_OWN_WORDS) else 1.0)
+        name: weight * (share if name.startswith(_OF_OWN_WORDS) else shares.get(name, 1.0))
         for name, weight in numbers.finding.weights.items()
     }
 

@@ -79,6 +79,27 @@ def coverage_of(text: str, vault: Vault, slots: Sequence[int]) -> np.ndarray:
     return np.array([weights[one].sum() / total for one in held])
 
 
+def with_self_as_context(found: Mapping[str, RankedPoints], vault: Vault) -> dict[str, RankedPoints]:
+    """Let blocks without neighbours stand in the context lists with the scores of their own text.
+
+    Otherwise a turn of a conversation is voted for by four lists and a note by two, whatever they say.
+    """
+    filled = dict(found)
+    for side in ("dense", "sparse"):
+        own, context = found.get(f"{side}_self"), found.get(f"{side}_context")
+        if own is None or context is None:
+            continue
+        alone = [place for place, point_id in enumerate(own.point_ids) if _stands_alone(point_id, vault)]
+        ids = (*context.point_ids, *(own.point_ids[place] for place in alone))
+        filled[f"{side}_context"] = RankedPoints(ids, np.concatenate([context.scores, own.scores[alone]]))
+    return filled
+
+
+def _stands_alone(point_id: str, vault: Vault) -> bool:
+    place = vault.places.get(point_id)
+    return place is not None and "context" not in vault.terms_of([place.slot])[0]
+
+
 def as_blocks(
     found: Mapping[str, RankedPoints],
     rankers: Sequence[Ranker],

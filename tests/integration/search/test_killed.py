@@ -1,0 +1,58 @@
+"""What was acknowledged is there after the process was killed in the middle of writing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memvault.vectors.edge import EdgeStore
+from memvault_search.adapters.index import StoredIndex
+from tests.unit.search.conftest import DIMENSION, WordEncoder
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from memvault.vectors.edge import EdgeStore
+from memvault_search.adapters.memory import RuleReranker, StandingClock
+from tests.unit.search.conftest import NOW, WordEncoder, started, turn
+
+async def main():
+    folder = Path(sys.argv[1])
+    store = EdgeStore(folder, flush_every_s=600)
+    house = await started(folder, store, WordEncoder(), RuleReranker(), StandingClock(NOW))
+    for number in range(100000):
+        await house.write(turn(number, f"sentence {number} of a long talk"))
+        print(number, flush=True)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.r("R-60")
+async def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[3],
+    )
+    assert writer.stdout is not None
+    acknowledged = [int(writer.stdout.readline()) for _ in range(60)]
+    writer.send_signal(signal.SIGKILL)
+    acknowledged += [int(line) for line in writer.stdout.read().split()]
+    assert writer.wait(timeout=10) == -signal.SIGKILL
+    writer.stdout.close()
+
+    store = EdgeStore(tmp_path, flush_every_s=600)
+    index = StoredIndex(store, dimension=DIMENSION, page=100, token_cache=10)
+    await index.open(encoder_id=WordEncoder.id, prefix_version=WordEncoder.prefix_version)
+    loaded = await index.load("ann")
+    whole = {stored.block.id for stored, _ in loaded.blocks}
+    assert {f"turn-{number}" for number in acknowledged} <= whole
+    assert len(whole) <= len(acknowledged) + 1
+    assert loaded.write_version >= len(acknowledged)
+    await store.close()
