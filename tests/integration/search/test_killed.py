@@ -32,21 +32,23 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.r("R-60")
-async def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
+def written_until_killed(folder: Path, writes: int) -> list[int]:
+    """Numbers of the turns that a writer acknowledged before it was killed."""
     writer = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=Path(__file__).parents[3],
+        [sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]
     )
     assert writer.stdout is not None
-    acknowledged = [int(writer.stdout.readline()) for _ in range(60)]
-    writer.send_signal(signal.SIGKILL)
-    acknowledged += [int(line) for line in writer.stdout.read().split()]
+    with writer.stdout as told:
+        acknowledged = [int(told.readline()) for _ in range(writes)]
+        writer.send_signal(signal.SIGKILL)
+        acknowledged += [int(line) for line in told.read().split()]
     assert writer.wait(timeout=10) == -signal.SIGKILL
-    writer.stdout.close()
+    return acknowledged
 
+
+@pytest.mark.r("R-60")
+async def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
+    acknowledged = written_until_killed(tmp_path, 60)
     store = EdgeStore(tmp_path, flush_every_s=600)
     index = StoredIndex(store, dimension=DIMENSION, page=100, token_cache=10)
     await index.open(encoder_id=WordEncoder.id, prefix_version=WordEncoder.prefix_version)
