@@ -16,7 +16,7 @@ from memvault_search.ports import BlockIndex, RankedPoints, Ranker
 from memvault_search.settings import SearchSettings
 from memvault_search.usecases.asking import Conditions, Left, Question, Reference
 from memvault_search.usecases.pooling import Pool, depth_of, pool_of, selection_of
-from memvault_search.usecases.rankers import as_blocks, rankers_of, with_self_as_context
+from memvault_search.usecases.rankers import as_blocks, merged, rankers_of, with_self_as_context
 
 RECENT = "recent"
 _BEFORE_ALL_ELSE_S = 1e12
@@ -62,7 +62,7 @@ class Gathering:
             rankers, found = await self._lists(question, unbound, vector, vault, numbers, selection)
             filters, skipped = False, (_EMPTY_RANGE,) if _any(found) else ()
         if numbers.finding.self_as_context:
-            found = with_self_as_context(found, vault)
+            rankers, found = with_self_as_context(rankers, found, vault, off=conditions.off)
         rankings, best = as_blocks(found, rankers, vault, _weights(question, numbers))
         return Gathered(pool_of(rankings, best, reference, numbers), filters, skipped)
 
@@ -88,7 +88,7 @@ class Gathering:
             self._index.find(question.user_id, rankers, selection),
             self._index.find(question.user_id, rankers, anytime),
         )
-        return rankers, {one.name: _merged(within[one.name], beside[one.name], limit) for one in rankers}
+        return rankers, {one.name: merged(within[one.name], beside[one.name], limit) for one in rankers}
 
 
 def _weights(question: Question, numbers: SearchSettings) -> dict[str, float]:
@@ -123,13 +123,6 @@ def _held_then(question: Question, selection: Selection, vault: Vault) -> tuple[
 
 def _any(found: Lists) -> bool:
     return any(points.point_ids for points in found.values())
-
-
-def _merged(left: RankedPoints, right: RankedPoints, limit: int) -> RankedPoints:
-    scores = dict(zip(right.point_ids, right.scores.tolist(), strict=True))
-    scores.update(zip(left.point_ids, left.scores.tolist(), strict=True))
-    best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    return RankedPoints(tuple(point_id for point_id, _ in best), np.array([score for _, score in best], np.float64))
 
 
 def _with_recent(

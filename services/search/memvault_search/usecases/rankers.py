@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from memvault_search.domain.vault import Vault
 from memvault_search.domain.views import VIEWS, View
 from memvault_search.ports import RankedPoints, Ranker
 from memvault_search.usecases.asking import Question
+
+_NOTHING = RankedPoints((), np.empty(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +54,15 @@ def _asks(ranker: Ranker) -> bool:
     return isinstance(ranker.vector, np.ndarray) or bool(ranker.vector[0])
 
 
+@lru_cache(maxsize=256)
+def _terms(text: str) -> tuple[int, ...]:
+    """Numbers of a question's words; kept for a moment, because every view and the relevance ask for them."""
+    return tuple(map(term_number, search_tokens(text)))
+
+
 def words_of(text: str, words: WordStatistics, view: View) -> SparseVector:
     """The question's side of BM25: each term's IDF over the user's own passages, times how often it is said."""
-    counts = Counter(term_number(token) for token in search_tokens(text))
+    counts = Counter(_terms(text))
     documents = words.documents(view)
     frequencies = words.document_frequencies(view, counts)
     weights = {
@@ -67,7 +76,7 @@ def words_of(text: str, words: WordStatistics, view: View) -> SparseVector:
 
 def coverage_of(text: str, vault: Vault, slots: Sequence[int]) -> np.ndarray:
     """Share of the question's IDF mass that each passage, with its context, holds: float64 [s] in [0, 1]."""
-    terms = list({term_number(token) for token in search_tokens(text)})
+    terms = list(dict.fromkeys(_terms(text)))
     documents = vault.words.documents("self")
     frequencies = vault.words.document_frequencies("self", terms)
     weights = np.array([idf(int(one), documents) for one in frequencies])
@@ -79,20 +88,33 @@ def coverage_of(text: str, vault: Vault, slots: Sequence[int]) -> np.ndarray:
     return np.array([weights[one].sum() / total for one in held])
 
 
-def with_self_as_context(found: Mapping[str, RankedPoints], vault: Vault) -> dict[str, RankedPoints]:
+def with_self_as_context(
+    rankers: Sequence[Ranker], found: Mapping[str, RankedPoints], vault: Vault, *, off: frozenset[str]
+) -> tuple[list[Ranker], dict[str, RankedPoints]]:
     """Let blocks without neighbours stand in the context lists with the scores of their own text.
 
     Otherwise a turn of a conversation is voted for by four lists and a note by two, whatever they say.
     """
-    filled = dict(found)
-    for side in ("dense", "sparse"):
-        own, context = found.get(f"{side}_self"), found.get(f"{side}_context")
-        if own is None or context is None:
+    asked, filled = list(rankers), dict(found)
+    for own in rankers:
+        name = own.name.replace("_self", "_context")
+        if name == own.name or "view:context" in off or f"ranker:{name}" in off:
             continue
-        alone = [place for place, point_id in enumerate(own.point_ids) if _stands_alone(point_id, vault)]
-        ids = (*context.point_ids, *(own.point_ids[place] for place in alone))
-        filled[f"{side}_context"] = RankedPoints(ids, np.concatenate([context.scores, own.scores[alone]]))
-    return filled
+        if name not in filled:
+            asked.append(replace(own, name=name, view="context"))
+        mine = found[own.name]
+        alone = [place for place, point_id in enumerate(mine.point_ids) if _stands_alone(point_id, vault)]
+        extra = RankedPoints(tuple(mine.point_ids[place] for place in alone), mine.scores[alone])
+        filled[name] = merged(filled.get(name, _NOTHING), extra)
+    return asked, filled
+
+
+def merged(left: RankedPoints, right: RankedPoints, limit: int | None = None) -> RankedPoints:
+    """Join two lists of one ranker, best first, ties by id; a point in both has its score of `left`."""
+    scores = dict(zip(right.point_ids, right.scores.tolist(), strict=True))
+    scores.update(zip(left.point_ids, left.scores.tolist(), strict=True))
+    best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    return RankedPoints(tuple(point_id for point_id, _ in best), np.array([score for _, score in best], np.float64))
 
 
 def _stands_alone(point_id: str, vault: Vault) -> bool:
