@@ -48,6 +48,7 @@ class Finding(_Section):
     of the best score are not moved when memories are grouped by conversation. `bare_share`: of a ranker's
     weight when the question names no subject. `recent_shares`: of the weight of `recent`, by facet; 1 where
     none is named. `self_as_context`: a block without neighbours stands in the context lists with its own text.
+    `words_by_known_share`: the sparse lists weigh the share of the question's words that the vault knows.
     """
 
     per_ranker: Positive
@@ -59,6 +60,7 @@ class Finding(_Section):
     bare_share: Share
     recent_shares: dict[str, Share]
     self_as_context: bool
+    words_by_known_share: bool
 
 
 class Writing(_Section):

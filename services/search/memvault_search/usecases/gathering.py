@@ -16,7 +16,7 @@ from memvault_search.ports import BlockIndex, RankedPoints, Ranker
 from memvault_search.settings import SearchSettings
 from memvault_search.usecases.asking import Conditions, Left, Question, Reference
 from memvault_search.usecases.pooling import Pool, depth_of, pool_of, selection_of
-from memvault_search.usecases.rankers import as_blocks, merged, rankers_of, with_self_as_context
+from memvault_search.usecases.rankers import as_blocks, known_share, merged, rankers_of, side_of, with_self_as_context
 
 RECENT = "recent"
 _BEFORE_ALL_ELSE_S = 1e12
@@ -63,7 +63,7 @@ class Gathering:
             filters, skipped = False, (_EMPTY_RANGE,) if _any(found) else ()
         if numbers.finding.self_as_context:
             rankers, found = with_self_as_context(rankers, found, vault, off=conditions.off)
-        rankings, best = as_blocks(found, rankers, vault, _weights(question, numbers))
+        rankings, best = as_blocks(found, rankers, vault, _weights(question, numbers, vault))
         return Gathered(pool_of(rankings, best, reference, numbers), filters, skipped)
 
     async def _lists(
@@ -91,14 +91,18 @@ class Gathering:
         return rankers, {one.name: merged(within[one.name], beside[one.name], limit) for one in rankers}
 
 
-def _weights(question: Question, numbers: SearchSettings) -> dict[str, float]:
+def _weights(question: Question, numbers: SearchSettings, vault: Vault) -> dict[str, float]:
     """Weights of the rankers; the own words of a question without a subject say little."""
     share = numbers.finding.bare_share if question.bare else 1.0
-    shares = {RECENT: numbers.finding.recent_shares.get(question.facet, 1.0)}
-    return {
-        name: weight * (share if name.startswith(_OF_OWN_WORDS) else shares.get(name, 1.0))
-        for name, weight in numbers.finding.weights.items()
-    }
+    known = known_share(question.text, vault.words) if numbers.finding.words_by_known_share else 1.0
+    weights = dict(numbers.finding.weights)
+    weights[RECENT] *= numbers.finding.recent_shares.get(question.facet, 1.0)
+    for name in weights:
+        if name.startswith(_OF_OWN_WORDS):
+            weights[name] *= share
+        if side_of(name) == "sparse":
+            weights[name] *= known
+    return weights
 
 
 def _held_then(question: Question, selection: Selection, vault: Vault) -> tuple[str, ...]:

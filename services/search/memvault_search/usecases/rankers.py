@@ -74,6 +74,18 @@ def words_of(text: str, words: WordStatistics, view: View) -> SparseVector:
     return tuple(terms), tuple(weights[term] for term in terms)
 
 
+def known_share(text: str, words: WordStatistics) -> float:
+    """Share in [0, 1] of the question's IDF mass that the user's passages know at all; 1 without a word.
+
+    The best of a list that matches one word of a question in another language is first there all the same:
+    its vote must not count as much as that of a list that knows every word.
+    """
+    terms = list({term_number(token) for token in search_tokens(text)})
+    frequencies = words.document_frequencies("self", terms)
+    weights = np.array([idf(int(one), words.documents("self")) for one in frequencies])
+    return float(weights[frequencies > 0].sum() / weights.sum()) if weights.sum() else 1.0
+
+
 def coverage_of(text: str, vault: Vault, slots: Sequence[int]) -> np.ndarray:
     """Share of the question's IDF mass that each passage, with its context, holds: float64 [s] in [0, 1]."""
     terms = list(dict.fromkeys(_terms(text)))
