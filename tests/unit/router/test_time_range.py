@@ -102,3 +102,22 @@ def test_an_impossible_date_is_none_and_its_month_is_all_that_is_left():
 def test_two_expressions_become_the_range_around_both():
     found = read("比較上週和這週的進度")
     assert (local(found.start), local(found.end)) == ("2026-11-16", "2026-11-30")
+
+
+@pytest.mark.r("R-07")
+@pytest.mark.parametrize(
+    ("text", "filters"),
+    [
+        ("我昨天畫了一輛賽車。什麼顏色最好看？", False),
+        ("I painted a car yesterday. Which colours go together?", False),
+        ("昨天我看了電視劇，裡面的英雄好酷！我最喜歡超人。", False),
+        ("我畫了一輛賽車。昨天聊了什麼？", True),
+        ("Thanks. What did we decide yesterday?", True),
+        ("Remind me what we decided yesterday. Thanks.", True),
+        ("昨天的會議", True),
+    ],
+)
+def test_a_time_in_a_sentence_that_asks_nothing_beside_another_does_not_filter(text, filters):
+    found = read(text)
+    assert found is not None
+    assert (found.explicit, found.definite) == (filters, filters)

@@ -23,6 +23,14 @@ _POINTS_AT_EN = re.compile(r"(?:'s|’s)\s")
 _FROM_EN = re.compile(r"\b(?:from|of)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _THING_EN = re.compile(r"\b(?:thing|stuff|one|idea|project|task|issue|topic|ticket|bug)\b", re.IGNORECASE)
 
+_SENTENCE_END = re.compile(r"[。！？!?…\n]+|\.(?=\s|$)")
+# Folded Chinese and English words that ask or tell to look.
+_ASKS = re.compile(
+    "[?？]|什么|怎么|怎样|哪|谁|吗|呢|多少|几|为何|提醒|告诉|帮我|找|列|查|看看|回顾|整理|总结|说说|"
+    r"\b(?:what|when|where|who|whose|which|how|why|remind|tell|show|find|list|give|recall|recap|summari[sz]e|look)\b",
+    re.IGNORECASE,
+)
+
 
 @dataclass(frozen=True)
 class Lookalikes:
@@ -45,7 +53,8 @@ def read_time(
     """Return the time that a question speaks of, or None.
 
     Several expressions become the range around them; those about the future give way to those about the past,
-    because a memory of a plan was written before it.
+    because a memory of a plan was written before it. A time in a sentence that only tells something ("I painted a car
+    yesterday. Which colours go together?") says when that was, not when the answer was written: it never filters.
 
     Args:
         text: The question as understood.
@@ -73,7 +82,8 @@ def read_time(
     if not chosen:
         return None
     whole = hull([hit.found.span for hit in chosen])
-    definite = whole.explicit and bool(past)
+    told = [_told(hit.found, folded if same_length else hit.source) for hit in chosen]
+    definite = whole.explicit and bool(past) and not all(told)
     return TimeExpression(
         text=" … ".join(hit.text for hit in chosen),
         start=to_utc(whole.start, zone),
@@ -92,6 +102,15 @@ class _Hit:
     @property
     def text(self) -> str:
         return self.source[self.found.start : self.found.end].strip()
+
+
+def _told(hit: Found, text: str) -> bool:
+    """Whether the expression stands in a sentence that asks nothing, beside another one."""
+    ends = list(_SENTENCE_END.finditer(text))
+    begin = max((end.end() for end in ends if end.end() <= hit.start), default=0)
+    finish = min((end.end() for end in ends if end.start() >= hit.end), default=len(text))
+    beside = text[:begin] + text[finish:]
+    return any(letter.isalnum() for letter in beside) and _ASKS.search(text[begin:finish]) is None
 
 
 def _points_zh(hit: Found, folded: str) -> bool:
