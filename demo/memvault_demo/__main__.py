@@ -23,6 +23,7 @@ from memvault_demo.vault import USER_ID, ZONE, blocks, marked_ids
 START_LIMIT_S = 120
 COMMAND_LIMIT_S = 120
 PREPARED_LIMIT_S = 20
+CARDS = "4"
 
 
 class DemoError(Exception):
@@ -126,7 +127,7 @@ def _run(console: Console, runner: Runner) -> None:
     _heading(console, "Recall: one question per intent and facet")
     for question in QUESTIONS:
         console.print(Text(f"\n# {question.shows}", style="dim"))
-        runner.show("recall", question.text)
+        runner.show("recall", question.text, "--limit", CARDS)
     _prefetch(console, runner)
 
 
@@ -140,7 +141,7 @@ def _prefetch(console: Console, runner: Runner) -> None:
             raise DemoError("no answer was prepared; 'memvault prefetch' shows which rule refused")
         time.sleep(0.2)
     runner.show("prefetch")
-    runner.show("recall", NEXT_QUESTION, "--conversation", "demo")
+    runner.show("recall", NEXT_QUESTION, "--conversation", "demo", "--limit", CARDS)
 
 
 def _write(path: Path, rows: list[dict[str, object]]) -> None:

@@ -166,10 +166,12 @@ class _Packer:
 
     def trimmed(self, card: Card) -> Card:
         """Return the card without what only repeats: a long highlight, endless supports."""
-        highlight = card.highlight
-        if len(highlight) > self.numbers.highlight_chars:
-            highlight = extractive_summary(highlight, self.numbers.highlight_chars, self._query)
-        return replace(card, highlight=highlight, supports=card.supports[: self.numbers.supports])
+        if len(card.highlight) > self.numbers.highlight_chars:
+            short = extractive_summary(card.highlight, self.numbers.highlight_chars, self._query)
+            card = replace(card, highlight=short)
+        if len(card.supports) > self.numbers.supports:
+            card = replace(card, supports=card.supports[: self.numbers.supports])
+        return card
 
     def side(self, cards: Side, room: int) -> Side:
         """Return the first cards of a side, each within its share, as many as are worth showing."""

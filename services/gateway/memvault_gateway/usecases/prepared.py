@@ -20,13 +20,13 @@ class FromPrepared:
 
     async def __call__(self, ask: Ask, understanding: Understanding, prepared: Prepared, watch: Watch) -> Answer | None:
         """Return the answer to screen and pack, or None."""
-        if ask.evaluation.include_candidates or ask.explain:
-            watch.skip(Skip("prefetch", "full_explanation_wanted"))
+        if ask.evaluation.include_candidates:
+            watch.skip(Skip("prefetch", "candidates_wanted"))
             return None
         if prepared.match == "exact":
             fresh = await self._is_fresh(ask, prepared, watch)
             if fresh:
-                return _as_answer(ask, prepared, watch, "prefetch_exact")
+                return _as_answer(ask, understanding, prepared, watch)
         if understanding.thinking_mode != "fast":
             watch.skip(Skip("prefetch", "deep_question"))
             return None
@@ -79,13 +79,15 @@ class FromPrepared:
         )
 
 
-def _as_answer(ask: Ask, prepared: Prepared, watch: Watch, answered_from: str) -> Answer:
+def _as_answer(ask: Ask, understanding: Understanding, prepared: Prepared, watch: Watch) -> Answer:
+    said = f"prepared before it was asked, for {prepared.query!r}; a full recall had taken {prepared.recall_ms:.0f} ms"
     return replace(
         prepared.answer,
         recall_id=ask.recall_id,
         query=ask.query,
         cards=prepared.answer.cards[: ask.limit],
         degraded=(*prepared.answer.degraded, *watch.degraded),
-        answered_from=answered_from,
+        answered_from="prefetch_exact",
+        notes=Notes(understanding, sentences=(said,)),
         text="",
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memvault.text import fold
-from memvault_search.domain.block import Block, StoredBlock
+from memvault_search.domain.block import NEAR_COPY_TAG, Block, StoredBlock
 
 _NAMES_AT_MOST = 8
 
@@ -37,9 +37,10 @@ class Stretch:
 
 
 def header(block: Block) -> str:
-    """Speaker, day, title and headings of a block: what makes its text understandable alone."""
+    """Speaker, day, title, headings and tags of a block: what makes its text understandable alone."""
     day = f"{block.event_time:%Y-%m-%d}" if block.event_time else ""
-    parts = [block.speaker, day, block.title, *block.heading_path]
+    labels = (f"#{tag}" for tag in block.tags if tag != NEAR_COPY_TAG)  # a label of ours says nothing of the content
+    parts = [block.speaker, day, block.title, *block.heading_path, *labels]
     return " · ".join(part for part in parts if part)
 
 
