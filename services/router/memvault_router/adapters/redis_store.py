@@ -48,6 +48,15 @@ redis.call('SET', KEYS[1], tostring(moved))
 return tostring(moved)
 """
 
+# One script instead of 33 commands: building and reading those took a tenth of a recall's time.
+_COUNT = """
+local counts = {}
+for place = 2, #ARGV do
+    for _, key in ipairs(KEYS) do counts[#counts + 1] = redis.call('ZCOUNT', key, ARGV[place], ARGV[1]) end
+end
+return counts
+"""
+
 
 class RedisProfiles:
     """`Profiles` in Redis; `seen_s` is how long an event id is remembered."""
@@ -74,14 +83,12 @@ class RedisProfiles:
 
     async def counts(self, user_id: str, starts: Sequence[datetime], now: datetime) -> list[WindowCounts]:
         """Count by score range, all labels and windows in one round trip."""
-        until = now.timestamp()
+        keys = [_label_key(user_id, kind, label) for kind, label in _LABELS]
+        bounds = [str(moment.timestamp()) for moment in (now, *starts)]
 
         async def work() -> list[int]:
-            async with self._guard.client.pipeline(transaction=False) as pipe:
-                for start in starts:
-                    for kind, label in _LABELS:
-                        pipe.zcount(_label_key(user_id, kind, label), start.timestamp(), until)
-                return cast("list[int]", await pipe.execute())
+            told = self._guard.client.eval(_COUNT, len(keys), *keys, *bounds)
+            return cast("list[int]", await cast("Awaitable[Any]", told))
 
         flat = await self._guard(work)
         windows = []

@@ -7,6 +7,9 @@ from typing import Any
 
 from memvault_gateway.domain.model import Answer, Card
 
+# json.dumps makes an encoder for every call that asks for anything unusual, and packing formats every card
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 
 def render(answer: Answer) -> str:
     """Return the cards as compact JSON; fields that are empty are left out."""
@@ -14,7 +17,7 @@ def render(answer: Answer) -> str:
         "cards": [_card(card) for card in answer.cards],
         "cascade_cards": [_card(card) for card in answer.cascade_cards],
     }
-    return json.dumps({name: cards for name, cards in body.items() if cards}, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode({name: cards for name, cards in body.items() if cards})
 
 
 def _card(card: Card) -> dict[str, Any]:
