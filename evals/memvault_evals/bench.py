@@ -26,6 +26,7 @@ from rich.table import Table
 from memvault.embed.v1 import embed_pb2, embed_pb2_grpc
 from memvault_evals.floors import FloatArray, Floor
 from memvault_evals.house import MODELS_VARIABLE, Client, EvalError, House, Mode, load_average, stamp, temporary_folder
+from memvault_evals.processor import of_processes, of_this_process
 from memvault_evals.synthetic import blocks, questions
 from memvault_evals.timing import Operation, Spread, interleaved, spread
 
@@ -48,10 +49,10 @@ class Asking:
         self.times: dict[str, list[float]] = {}
         self.reranked: list[bool] = []
 
-    async def fresh(self, evaluation: Mapping[str, Any], *, explain: bool = False) -> None:
+    async def fresh(self, evaluation: Mapping[str, Any], *, explain: bool = False, origin: str = "user") -> None:
         """Ask a new question."""
         self._last = next(self._fresh)
-        answer = self._ask(evaluation, explain=explain)
+        answer = self._ask(evaluation, explain=explain, origin=origin)
         if explain:
             for one in answer["explanation"].get("times", []):
                 self.times.setdefault(one["hop"], []).append(one.get("took_ms", 0.0))
@@ -66,8 +67,14 @@ class Asking:
         """Ask the HTTP face whether it lives: what HTTP itself costs."""
         self._client.call("GET", "/healthz")
 
-    def _ask(self, evaluation: Mapping[str, Any], *, explain: bool = False) -> dict[str, Any]:
-        context = {"user_id": USER, "evaluation": evaluation, "explain": explain, "deadline_ms": DEADLINE_MS}
+    def _ask(self, evaluation: Mapping[str, Any], *, explain: bool = False, origin: str = "user") -> dict[str, Any]:
+        context = {
+            "user_id": USER,
+            "origin": origin,
+            "evaluation": evaluation,
+            "explain": explain,
+            "deadline_ms": DEADLINE_MS,
+        }
         answer = self._client.recall(self._last, context)
         if answer.get("degraded"):
             raise EvalError(f"a recall was degraded, so its time says nothing: {answer['degraded']}")
@@ -138,6 +145,7 @@ async def _one_mode(
             if search:  # in one process nobody listens there
                 operations["embedding over gRPC"] = _embedding_over_grpc(channel, fresh)
             taken = await interleaved(operations, rounds=options.rounds, warm_up=WARM_UP, seed=options.seed)
+        processor = await _processor(state, operations, asking, options.rounds)
     rows = {name: spread(samples) for name, samples in taken.items()}
     base = rows["embedding"].p50 + rows["raw hybrid query"].p50
     return {
@@ -145,7 +153,20 @@ async def _one_mode(
         "rows": {name: asdict(row) for name, row in rows.items()},
         "ratios": {name: rows[name].p50 / base for name in RATIO_ROWS},
         "hops": {name: asdict(spread(samples[WARM_UP:] or samples)) for name, samples in asking.times.items()},
+        "processor_ms": processor,
         "reranked_share": float(np.mean(asking.reranked)),
+    }
+
+
+async def _processor(
+    state: Mapping[str, Any], operations: Mapping[str, Operation], asking: Asking, times: int
+) -> dict[str, float]:
+    pids = [one["pid"] for one in state["processes"].values()]
+    return {
+        "recall": await of_processes(pids, operations["recall"], times),
+        "recall that tells nobody": await of_processes(pids, lambda: asking.fresh(FAST, origin="eval"), times),
+        "embedding": await of_this_process(operations["embedding"], times),
+        "raw hybrid query": await of_this_process(operations["raw hybrid query"], times),
     }
 
 
@@ -218,11 +239,22 @@ def _show(console: Console, mode: Mode, figures: Mapping[str, Any]) -> None:
     for name, row in figures["hops"].items():
         hops.add_row(name, *_cells(Spread(**row)))
     console.print(hops)
+    _show_processor(console, figures["processor_ms"], where)
     ratio, aim = figures["ratios"]["recall"], AIMS[mode]
     verdict = "reached" if ratio <= aim else "missed"
     console.print(
         f"{where}: a recall costs {ratio:.2f} x (embedding + raw query); the aim of {aim:.0f} is {verdict}. "
         f"{figures['reranked_share']:.0%} of the explained recalls were reranked.",
+        highlight=False,
+    )
+
+
+def _show_processor(console: Console, spent: Mapping[str, float], where: str) -> None:
+    floor = spent["embedding"] + spent["raw hybrid query"]
+    told = ", ".join(f"{name} {value:.1f}" for name, value in spent.items())
+    console.print(
+        f"{where}, processor ms of all processes together: {told}; recall {spent['recall'] / floor:.2f} x, "
+        f"without what it tells others {spent['recall that tells nobody'] / floor:.2f} x (embedding + raw query).",
         highlight=False,
     )
 

@@ -88,7 +88,7 @@ class RedisProfiles:
 
         async def work() -> list[int]:
             told = self._guard.client.eval(_COUNT, len(keys), *keys, *bounds)
-            return cast("list[int]", await cast("Awaitable[Any]", told))
+            return cast("list[int]", await told)
 
         flat = await self._guard(work)
         windows = []

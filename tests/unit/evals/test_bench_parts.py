@@ -1,0 +1,60 @@
+"""The invented vault, interleaving, and processor time."""
+
+import os
+from itertools import islice
+
+import pytest
+
+from memvault_evals.processor import of_processes, of_this_process
+from memvault_evals.synthetic import blocks, questions
+from memvault_evals.timing import interleaved, spread
+
+
+def test_the_same_seed_makes_the_same_vault_and_ids_are_unique() -> None:
+    vault = blocks(300, seed=1)
+    assert vault == blocks(300, seed=1)
+    assert vault != blocks(300, seed=2)
+    assert len({block["id"] for block in vault}) == 300
+
+
+def test_the_vault_holds_conversations_and_single_notes_in_both_languages() -> None:
+    vault = blocks(300, seed=1)
+    assert {"conversation_id" in block for block in vault} == {True, False}
+    assert {block["text"].isascii() for block in vault} == {True, False}
+
+
+def test_no_question_is_asked_twice() -> None:
+    asked = list(islice(questions(seed=1), 2000))
+    assert len(set(asked)) == 2000
+
+
+async def test_every_operation_runs_once_a_round_and_the_warm_up_is_not_counted() -> None:
+    ran: list[str] = []
+
+    def operation(name: str):
+        async def work() -> None:
+            ran.append(name)
+
+        return work
+
+    taken = await interleaved({"a": operation("a"), "b": operation("b")}, rounds=5, warm_up=2, seed=1)
+    assert {name: len(samples) for name, samples in taken.items()} == {"a": 5, "b": 5}
+    assert all(set(ran[at : at + 2]) == {"a", "b"} for at in range(0, 14, 2))
+
+
+def test_a_spread_is_median_and_ninety_fifth_percentile() -> None:
+    one = spread([float(n) for n in range(1, 102)])
+    assert (one.p50, one.p95, one.n) == (51.0, 96.0, 101)
+    with pytest.raises(ValueError, match="no sample"):
+        spread([])
+
+
+async def test_processor_time_grows_with_the_work() -> None:
+    async def much() -> None:
+        sum(range(2_000_000))
+
+    async def nothing() -> None:
+        return
+
+    assert await of_this_process(much, 3) > 5 * await of_this_process(nothing, 3)
+    assert await of_processes([os.getpid()], much, 20) > 1.0
