@@ -55,10 +55,10 @@ down: ready ## stop them
 	$(BIN)/memvault down
 
 bench: ready ## measure a recall against its floor on this machine
-	$(BIN)/python -m memvault_evals.bench
+	$(BIN)/python -m memvault_evals.bench $(ARGS)
 
-eval: ready ## quality against public data; EVAL_DATA says where it lies
-	$(BIN)/python -m memvault_evals.quality
+eval: ready ## quality against public data: make eval DATA=folder ARGS="--sets madial_zh"
+	$(BIN)/python -m memvault_evals.quality --data "$(DATA)" $(ARGS)
 
 lock: ready ## resolve and lock the packages anew
 	UV_PYTHON_DOWNLOADS=never uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
