@@ -115,9 +115,14 @@ def test_two_expressions_become_the_range_around_both():
         ("Thanks. What did we decide yesterday?", True),
         ("Remind me what we decided yesterday. Thanks.", True),
         ("昨天的會議", True),
+        ("我昨天畫了一輛很酷的賽車，你想看看嗎？", False),
+        ("I painted a car yesterday, do you like it?", False),
+        ("昨天開會時，我們決定了什麼？", True),
+        ("Yesterday, what did we decide?", True),
+        ("昨天我跟誰吃了飯？", True),
     ],
 )
-def test_a_time_in_a_sentence_that_asks_nothing_beside_another_does_not_filter(text, filters):
+def test_a_time_that_is_only_told_does_not_filter_what_is_asked_beside_it(text, filters):
     found = read(text)
     assert found is not None
     assert (found.explicit, found.definite) == (filters, filters)

@@ -23,6 +23,12 @@ _POINTS_AT_EN = re.compile(r"(?:'s|’s)\s")
 _FROM_EN = re.compile(r"\b(?:from|of)\s+(?:\w+\s+)?$", re.IGNORECASE)
 _THING_EN = re.compile(r"\b(?:thing|stuff|one|idea|project|task|issue|topic|ticket|bug)\b", re.IGNORECASE)
 
+_CLAUSE_END = re.compile(r"[，,；;。！？!?…\n]+|\.(?=\s|$)")
+# The speaker tells what happened: "我昨天画了一辆车，你想看吗", "I painted a car yesterday, do you like it?"
+_TELLS = re.compile(
+    r"我[^，。]*[了过]|\bi\s+(?:\w+ed|saw|went|got|had|made|did|met|bought|ate|read|drew|found|lost|won|took|heard)\b",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"[。！？!?…\n]+|\.(?=\s|$)")
 # Folded Chinese and English words that ask or tell to look.
 _ASKS = re.compile(
@@ -105,12 +111,20 @@ class _Hit:
 
 
 def _told(hit: Found, text: str) -> bool:
-    """Whether the expression stands in a sentence that asks nothing, beside another one."""
-    ends = list(_SENTENCE_END.finditer(text))
+    """Whether the expression stands in a sentence, or in a telling clause, that asks nothing beside another one."""
+    clause = _silent_part(hit, text, _CLAUSE_END)
+    return _silent_part(hit, text, _SENTENCE_END) is not None or (
+        clause is not None and _TELLS.search(clause) is not None
+    )
+
+
+def _silent_part(hit: Found, text: str, border: re.Pattern[str]) -> str | None:
+    """Return the part around the expression if it is not all there is and asks nothing."""
+    ends = list(border.finditer(text))
     begin = max((end.end() for end in ends if end.end() <= hit.start), default=0)
     finish = min((end.end() for end in ends if end.start() >= hit.end), default=len(text))
-    beside = text[:begin] + text[finish:]
-    return any(letter.isalnum() for letter in beside) and _ASKS.search(text[begin:finish]) is None
+    alone = not any(letter.isalnum() for letter in text[:begin] + text[finish:])
+    return None if alone or _ASKS.search(text[begin:finish]) else text[begin:finish]
 
 
 def _points_zh(hit: Found, folded: str) -> bool:
