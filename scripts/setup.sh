@@ -22,11 +22,14 @@ fi
 
 echo "installing the packages of $lock"
 if [ -n "$uv" ]; then
-    "$uv" pip install --quiet --python .venv/bin/python --require-hashes -r "$lock"
+    "$uv" pip install --quiet --compile-bytecode --python .venv/bin/python --require-hashes -r "$lock"
     "$uv" pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
 else
     .venv/bin/python -m pip install --quiet --require-hashes -r "$lock"
     .venv/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
 fi
+# Our own modules too, and now: where Python is told to write no bytecode, each of the services would compile all of it
+# at every start.
+.venv/bin/python -m compileall -qq memvault services demo evals
 cksum <"$lock" >.venv/memvault-setup
 cksum <pyproject.toml >>.venv/memvault-setup

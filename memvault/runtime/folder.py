@@ -47,6 +47,11 @@ class Folder:
         """One log file per process."""
         return self.root / "logs"
 
+    @property
+    def bytecode(self) -> Path:
+        """Compiled modules, where they cannot lie beside their sources."""
+        return self.root / "cache" / "bytecode"
+
     def data(self, name: str) -> Path:
         """Where the process `name` keeps its data."""
         return self.root / "data" / name

@@ -72,8 +72,9 @@ class ProcessSpec:
         command: Program and arguments.
         address: `host:port` that it listens on.
         ready: Whether this very start takes calls.
-        after: Names of the processes that must be ready before it is started.
+        after: Names of the processes that must be ready before it is started; they are stopped after it.
         environment: Beside the supervisor's own.
+        asks: Names of the processes that it asks once it runs: started together with it, stopped after it.
     """
 
     name: str
@@ -82,6 +83,7 @@ class ProcessSpec:
     ready: Callable[[Launch], Awaitable[bool]]
     after: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    asks: tuple[str, ...] = ()
 
 
 class StartFailedError(Exception):
@@ -141,7 +143,7 @@ class Supervisor:
         self._stop.set()
         remaining = dict(self._children)
         while remaining:
-            needed = {name for child in remaining.values() for name in child.spec.after}
+            needed = {name for child in remaining.values() for name in (*child.spec.after, *child.spec.asks)}
             level = [child for name, child in remaining.items() if name not in needed] or list(remaining.values())
             await asyncio.gather(*(self._end(child) for child in level))
             for child in level:

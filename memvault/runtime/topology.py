@@ -13,6 +13,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
+from memvault.runtime import bytecode
 from memvault.runtime.embedded import EmbeddedSettings, nats_command, nats_ready, valkey_command, valkey_ready
 from memvault.runtime.folder import Folder
 from memvault.runtime.places import EMBEDDED, Addresses, Stores
@@ -25,7 +26,8 @@ _ADDRESS = re.compile(r"(\[[0-9a-fA-F:]+\]|[^:\s]+):(\d{1,5})")
 _PROBE_S = 2.0
 _HIGHEST_PORT = 65535
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-# Questions flow from later to earlier: a service starts once those that it asks are ready.
+# Questions flow from later to earlier: a service is stopped before those that it asks. All start together, since
+# importing takes most of a start and whoever is asked too early is asked again.
 _ASKS: Mapping[str, tuple[str, ...]] = {
     "search": (),
     "rerank": (),
@@ -80,6 +82,7 @@ def plan(folder: Folder, mode: Mode) -> Plan:
     environment = {
         # One thread for each numeric library, unless somebody chose otherwise: six services share the cores.
         **{name: os.environ.get(name, "1") for name in _THREADS},
+        **bytecode.environment(folder.bytecode),
         "MEMVAULT_HOME": str(folder.root),
         f"{PREFIX}HTTP__ADDRESS": http,
         f"{PREFIX}STORES__NATS": urls["nats"],
@@ -96,19 +99,20 @@ def _services(
     async def public_ready(launch: Launch) -> bool:
         return await grpc_ready(launch) and await listening(http)
 
-    def spec(name: str, module: str, address: str, after: tuple[str, ...]) -> ProcessSpec:
+    def spec(name: str, module: str, address: str, asks: tuple[str, ...] = ()) -> ProcessSpec:
         return ProcessSpec(
             name=name,
             command=(sys.executable, "-m", module),
             address=address,
             ready=public_ready if address == addresses["gateway"] else grpc_ready,
-            after=after,
+            after=servers,
             environment=environment,
+            asks=asks,
         )
 
     if mode == "one":
-        return (spec("laptop", "memvault_laptop", addresses["gateway"], servers),)
-    return tuple(spec(name, f"memvault_{name}", addresses[name], (*servers, *_ASKS[name])) for name in SERVICES)
+        return (spec("laptop", "memvault_laptop", addresses["gateway"]),)
+    return tuple(spec(name, f"memvault_{name}", addresses[name], _ASKS[name]) for name in SERVICES)
 
 
 def _embedded(folder: Folder, stores: Stores, ports: _Ports) -> tuple[tuple[ProcessSpec, ...], dict[str, str]]:

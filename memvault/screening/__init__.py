@@ -6,9 +6,9 @@ original text; redaction replaces what is dangerous and keeps the rest.
 
 from memvault.screening.detection import Hit, is_unsafe_for_injection, scan
 from memvault.screening.redaction import PLACEHOLDER, Sanitised, sanitize_for_injection
-from memvault.screening.rules import rule_set
+from memvault.screening.rules import ruleset_version
 
-RULESET_VERSION: str = rule_set().version
+RULESET_VERSION: str = ruleset_version()
 """Version of the rules, kept with each screened block and each audit entry."""
 
 __all__ = [

@@ -76,7 +76,10 @@ def parse(toml: str) -> RuleSet:
     Raises:
         ValueError: An unknown key, a broken expression, an unknown macro or a name used twice.
     """
-    data = _RuleFile.model_validate(tomllib.loads(toml))
+    return _checked(_RuleFile.model_validate(tomllib.loads(toml)))
+
+
+def _checked(data: _RuleFile) -> RuleSet:
     names = [rule.name for rule in data.rule]
     if twice := {name for name in names if names.count(name) > 1}:
         raise ValueError(f"rule names must be unique: {', '.join(sorted(twice))}")
@@ -120,6 +123,17 @@ def _spaced(pattern: str, separator: str) -> str:
 
 
 @lru_cache(maxsize=1)
+def _shipped() -> _RuleFile:
+    text = resources.files("memvault.screening").joinpath("data/rules.toml").read_text("utf-8")
+    return _RuleFile.model_validate(tomllib.loads(text))
+
+
+def ruleset_version() -> str:
+    """Return the version of the rules that this version ships, without compiling them."""
+    return _shipped().version
+
+
+@lru_cache(maxsize=1)
 def rule_set() -> RuleSet:
     """Return the rules that this version ships."""
-    return parse(resources.files("memvault.screening").joinpath("data/rules.toml").read_text("utf-8"))
+    return _checked(_shipped())

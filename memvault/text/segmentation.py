@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-import rjieba
+from functools import lru_cache
+from typing import Protocol, cast
 
 from memvault.text.folding import fold
+
+
+class _Dictionary(Protocol):
+    def cut(self, text: str) -> list[str]: ...
+
+    def tag(self, text: str) -> list[tuple[str, str]]: ...
+
+
+@lru_cache(maxsize=1)
+def _dictionary() -> _Dictionary:
+    import rjieba  # noqa: PLC0415 - reads its dictionary, 0.2 s that a process which cuts no text need not pay
+
+    return cast(_Dictionary, rjieba)
 
 
 def segment(text: str) -> list[str]:
@@ -17,4 +31,9 @@ def segment(text: str) -> list[str]:
 
 def cut(folded: str) -> list[str]:
     """Return the words of a text that is folded already; see `segment`."""
-    return [word for word in rjieba.cut(folded) if not word.isspace()]
+    return [word for word in _dictionary().cut(folded) if not word.isspace()]
+
+
+def parts_of_speech(folded: str) -> list[tuple[str, str]]:
+    """Return the words of a folded text, each with its part of speech in the letters of jieba: `n`, `nr`, `v`, ..."""
+    return _dictionary().tag(folded)

@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
 from threading import Lock
-
-import snowballstemmer
+from typing import TYPE_CHECKING
 
 from memvault.text.folding import HAN, compatible, fold
 from memvault.text.segmentation import cut
+
+if TYPE_CHECKING:
+    import snowballstemmer
 
 _CJK = HAN + "\u3040-\u30ff\u31f0-\u31ff\uac00-\ud7af"
 _EMOJI = "\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u231a\u231b\u23e9-\u23fa\u3030\u303d"
@@ -53,6 +55,8 @@ def stop_words(language: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _stemmer() -> snowballstemmer.stemmer:
+    import snowballstemmer  # noqa: PLC0415 - brings the stemmers of all languages, which few processes use
+
     return snowballstemmer.stemmer("english")
 
 

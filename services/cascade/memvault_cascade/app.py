@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memvault.cascade.v1 import cascade_pb2_grpc
 from memvault.faults import Fault
+from memvault.text.segmentation import parts_of_speech
 from memvault_cascade.adapters.announcer import BusAnnouncer
 from memvault_cascade.adapters.clock import SystemClock
 from memvault_cascade.adapters.extractive import ExtractiveWriter
@@ -79,6 +80,7 @@ class App:
         Raises:
             Fault: The embed service did not answer in time.
         """
+        self._tasks.append(asyncio.create_task(asyncio.to_thread(_warm_up), name="cascade-warm-up"))
         await self._store.start()
         self._tasks.append(asyncio.create_task(self.garden.run(), name="cascade-garden"))
         if self._alarm:
@@ -91,6 +93,11 @@ class App:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
         await self._store.stop()
+
+
+def _warm_up() -> None:
+    """Load the dictionary, so that the first question shall not wait for it."""
+    parts_of_speech("熱身")
 
 
 class _LateStore:

@@ -15,14 +15,17 @@ from memvault.runtime.topology import Mode, Plan, plan
 
 STAND_IN = textwrap.dedent(
     """
-    import os, socket, sys
+    import os, signal, socket, sys
     from pathlib import Path
     name, port, home, broken = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]
     if name == broken:
         sys.exit("cannot open the index: it was made by another encoder")
     print(f"{name} is here with nats at {os.environ['MEMVAULT__STORES__NATS']}")
-    with (home / "order").open("a") as order:
-        order.write(name + "\\n")
+    def stop(*_):
+        with (home / "order").open("a") as order:
+            order.write(name + "\\n")
+        sys.exit()
+    signal.signal(signal.SIGTERM, stop)
     with socket.create_server(("127.0.0.1", port)) as server:
         while True:
             peer, _ = server.accept()
@@ -56,6 +59,7 @@ def with_stand_ins(folder: Folder, mode: Mode) -> Plan:
             greets,
             spec.after,
             spec.environment,
+            spec.asks,
         )
         for spec in made.specs
     ]

@@ -54,10 +54,16 @@ def test_in_one_process_there_is_one_process_beside_the_servers(folder: Folder):
     assert made.specs[-1].address == made.grpc
 
 
-def test_a_service_starts_after_all_that_it_asks(folder: Folder):
-    order = {spec.name: position for position, spec in enumerate(plan(folder, "six").specs)}
+def test_services_start_together_once_the_servers_are_there(folder: Folder):
     for spec in plan(folder, "six").specs:
-        assert all(order[name] < order[spec.name] for name in spec.after)
+        assert spec.after == (("nats", "valkey") if spec.name in SERVICES else ())
+
+
+def test_a_service_is_listed_after_all_that_it_asks(folder: Folder):
+    order = {spec.name: position for position, spec in enumerate(plan(folder, "six").specs)}
+    asks = {spec.name: spec.asks for spec in plan(folder, "six").specs}
+    assert asks["gateway"] == ("search", "router")
+    assert all(order[asked] < order[name] for name, peers in asks.items() for asked in peers)
 
 
 def test_a_taken_public_port_is_told_with_the_variable_to_set(folder: Folder, monkeypatch: pytest.MonkeyPatch):

@@ -90,10 +90,10 @@ class ClassifyQuestion:
         return Answered(state, encoded, match, passage, passage_vector, watch.times)
 
     def warm_up(self) -> None:
-        """Compile the patterns, so that the first question does not wait for it."""
+        """Compile the patterns and load the dictionary, so that the first question does not wait for it."""
         now = self._parts.clock.now()
         for pipeline in self._pipelines.values():
-            pipeline.understand(Question("warm up", now, UTC, completed="warm up"))
+            pipeline.understand(Question("warm up", now, UTC, completed="熱身 warm up"))
 
     async def settle(self) -> None:
         """Wait until all facts under way are published or given up."""

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import rjieba
-
 from memvault.text import fold, is_chinese, sentences
+from memvault.text.segmentation import parts_of_speech
 from memvault_cascade.domain.graph.model import EntityKind, entity_key
 from memvault_cascade.domain.graph.rules import ExtractionRules, Language, aligned
 
@@ -58,7 +57,7 @@ def tag(text: str) -> tuple[Tagged, ...]:
     """
     folded = "".join(single if len(single := fold(character)) == 1 else character for character in text)
     place, words = 0, []
-    for word, part in rjieba.tag(folded):
+    for word, part in parts_of_speech(folded):
         words.append(Tagged(text[place : place + len(word)], part, place))
         place += len(word)
     return tuple(words)

@@ -9,9 +9,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-import rjieba
-
 from memvault.text import fold
+from memvault.text.segmentation import parts_of_speech
 from memvault.text.tokens import stop_words
 
 _CODE = re.compile(r"[a-z0-9_#@.:/\\+-]*[0-9][a-z0-9_#@.:/\\+%-]*")
@@ -50,7 +49,7 @@ def marks(text: str) -> tuple[frozenset[str], frozenset[str], int]:
     codes.update(word for word in latin if _NUMBER_WORD.match(word))
     negations = sum(word in _NEGATIONS_EN or word.endswith("n't") for word in latin)
     names: set[str] = set()
-    for word, tag in rjieba.tag(folded):
+    for word, tag in parts_of_speech(folded):
         if tag.startswith(_NAME_TAGS) and not word.isascii():
             names.add(word)
         if tag.startswith(_NUMBER_TAGS):

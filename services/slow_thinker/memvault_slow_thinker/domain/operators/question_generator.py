@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import rjieba
-
 from memvault.text import fold, is_chinese, search_tokens, sentences
+from memvault.text.segmentation import parts_of_speech
 from memvault.text.tokens import stop_words
 from memvault_slow_thinker.domain.conversation import Utterance
 from memvault_slow_thinker.domain.lexicon import Lexicon
@@ -140,7 +139,7 @@ def _proper_nouns(text: str) -> Iterator[tuple[int, str]]:
     if len(folded) != len(text):
         return
     start = 0
-    for word, tag in rjieba.tag(folded):
+    for word, tag in parts_of_speech(folded):
         if tag in _NAME_TAGS and len(word) > 1 and not word.isascii():
             yield start, text[start : start + len(word)]
         start += len(word)
