@@ -136,12 +136,17 @@ def _prefetch(console: Console, runner: Runner) -> None:
     for speaker, text in CONVERSATION:
         runner.show("say", text, "--speaker", speaker, "--conversation", "demo")
     give_up = time.monotonic() + PREPARED_LIMIT_S
-    while not runner.read("prefetch").get("prepared"):
+    while NEXT_QUESTION not in _prepared(runner):
         if time.monotonic() > give_up:
             raise DemoError("no answer was prepared; 'memvault prefetch' shows which rule refused")
         time.sleep(0.2)
     runner.show("prefetch")
     runner.show("recall", NEXT_QUESTION, "--conversation", "demo", "--limit", CARDS)
+
+
+def _prepared(runner: Runner) -> list[str]:
+    prepared = runner.read("prefetch").get("prepared", [])
+    return [one["query"] for one in prepared] if isinstance(prepared, list) else []
 
 
 def _write(path: Path, rows: list[dict[str, object]]) -> None:

@@ -113,8 +113,11 @@ def test_what_is_said_prepares_the_next_answer(house: House) -> None:
     for speaker, text in (("user", "我在看 MAG-207 的標註"), ("assistant", "要繼續嗎？"), ("user", QUESTION)):
         said = {"user_id": USER, "conversation_id": "talk", "speaker": speaker, "text": text}
         publish(house, "conversation.utterance.appended", said)
-    prepared = lambda: house.call("GET", f"/v1/prefetch?user_id={USER}").body["prepared"]  # noqa: E731
-    assert eventually(lambda: bool(prepared()), limit_s=30), house.call("GET", f"/v1/prefetch?user_id={USER}").body
+
+    def prepared() -> list[str]:
+        return [one["query"] for one in house.call("GET", f"/v1/prefetch?user_id={USER}").body["prepared"]]
+
+    assert eventually(lambda: QUESTION in prepared(), limit_s=30), prepared()
     full = house.recall(QUESTION, USER, conversation_id="talk", origin="eval", evaluation={"off": ["prefetch"]})
     hit = house.recall(QUESTION, USER, conversation_id="talk")
     assert hit["answered_from"] == "prefetch_exact", hit["answered_from"]
@@ -176,7 +179,8 @@ def test_what_is_forgotten_is_returned_by_no_path(house: House) -> None:
     reply = house.call("POST", "/v1/forget", {"user_id": USER, "block_ids": ["secret"]})
     assert (reply.status, reply.body["blocks"]) == (200, 1), reply
     assert block_of(house, "secret") is None
-    assert "Zanzibar" not in json.dumps(house.recall("Oluwaseun in Zanzibar", USER, origin="eval"))
+    fast = house.recall("where is the combination of the safe?", USER, origin="eval")
+    assert "Zanzibar" not in json.dumps(fast)
     deep = house.recall("Oluwaseun", USER, origin="eval", evaluation={"thinking_mode": "slow"})
     assert "Zanzibar" not in json.dumps(deep["cards"] + deep["cascade_cards"])
     assert "Zanzibar" not in _export(house)

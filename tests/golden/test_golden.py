@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from itertools import pairwise
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -124,12 +122,13 @@ def strongest_stage(card: dict[str, Any]) -> str:
 
 
 def same_order(before: list[list[Any]], now: list[list[Any]]) -> bool:
-    """Whether both lists agree but for swaps and entrants among scores that lie within `TIE`."""
-    scores: dict[str, float] = dict(before)
-    last = before[-1][1] if before else 0.0
-    ranked = [scores.get(block_id, last if abs(score - last) < TIE else -1.0) for block_id, score in now]
-    return (
-        len(before) == len(now)
-        and all(later <= earlier + TIE for earlier, later in pairwise(ranked))
-        and all(score >= 0 for score in ranked)
-    )
+    """Whether every id stands where it stood, or has only passed ids whose scores lie within `TIE` of its own."""
+    if len(before) != len(now):
+        return False
+    places = {block_id: place for place, (block_id, _) in enumerate(before)}
+    for place, (block_id, score) in enumerate(now):
+        was = places.get(block_id, len(before))
+        passed = before[min(place, was) : max(place, was) + 1]
+        if was != place and any(abs(other - score) > TIE for _, other in passed):
+            return False
+    return True

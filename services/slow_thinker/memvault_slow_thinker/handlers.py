@@ -104,7 +104,7 @@ def _heard(event: Event[UtteranceAppended]) -> Heard:
     at = message.event_time.ToDatetime(UTC) if message.HasField("event_time") else event.time
     return Heard(
         place=Place(user_id, message.conversation_id or _NO_CONVERSATION),
-        utterance=Utterance(event.id, message.speaker or "user", message.text, at.timestamp()),
+        utterance=Utterance(event.id, message.speaker or "user", message.text, at.timestamp(), event.sequence or 0),
         published_at=event.time.timestamp(),
         sequence=event.sequence,
     )

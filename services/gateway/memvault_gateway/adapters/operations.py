@@ -78,9 +78,11 @@ class PeerOperations:
 
     async def replay(self, dead_letter_id: str) -> int:
         """See `ports.Operations`."""
-        if dead_letter_id != _ALL:
-            return await self._bus.replay(dead_letter_id)
-        return sum([await self._bus.replay(letter.id) for letter in await self._bus.dead_letters(_MOST)])
+        everything = dead_letter_id == _ALL
+        ids = [one.id for one in await self._bus.dead_letters(_MOST)] if everything else [dead_letter_id]
+        for one in ids:
+            await self._bus.replay(one)
+        return len(ids)
 
     async def audit(self, user_id: str, limit: int) -> pb.ListAuditResponse:
         """See `ports.Operations`."""

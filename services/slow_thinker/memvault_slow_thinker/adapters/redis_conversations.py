@@ -109,6 +109,7 @@ def _dump_utterance(utterance: Utterance, arrived: float) -> str:
         "speaker": utterance.speaker,
         "text": utterance.text,
         "at": utterance.at,
+        "sequence": utterance.sequence,
         "arrived": arrived,
     }
     return json.dumps(table, ensure_ascii=False)
@@ -116,4 +117,4 @@ def _dump_utterance(utterance: Utterance, arrived: float) -> str:
 
 def _load_utterance(text: str | bytes) -> Utterance:
     table = json.loads(text)
-    return Utterance(table["id"], table["speaker"], table["text"], float(table["at"]))
+    return Utterance(table["id"], table["speaker"], table["text"], float(table["at"]), int(table["sequence"]))

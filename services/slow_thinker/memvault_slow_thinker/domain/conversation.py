@@ -13,12 +13,16 @@ Vectors = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Utterance:
-    """One thing said. `at`: seconds since the epoch by event time. `event_id` makes it unique."""
+    """One thing said. `at`: seconds since the epoch by event time. `event_id` makes it unique.
+
+    `sequence` is its place in the stream: many clocks tell whole seconds only, and talk is faster.
+    """
 
     event_id: str
     speaker: str
     text: str
     at: float
+    sequence: int = 0
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,9 @@ class Place:
 
 
 def in_order(utterances: Sequence[Utterance]) -> tuple[Utterance, ...]:
-    """Return the utterances by event time, then by event id, each id once."""
+    """Return the utterances by event time, then by place in the stream, then by event id, each id once."""
     unique = {utterance.event_id: utterance for utterance in utterances}
-    return tuple(sorted(unique.values(), key=lambda utterance: (utterance.at, utterance.event_id)))
+    return tuple(sorted(unique.values(), key=lambda one: (one.at, one.sequence, one.event_id)))
 
 
 def topic_drift(vectors: Vectors) -> float:
