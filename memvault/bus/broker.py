@@ -74,6 +74,11 @@ class NatsBus:
         """True while the server can be reached and everything is declared."""
         return self._ready.is_set() and self._client is not None and self._client.is_connected
 
+    @property
+    def connect_timeout_s(self) -> float:
+        """Seconds that a start waits for the bus."""
+        return self._settings.connect_timeout_s
+
     async def start(self, timeout_s: float) -> bool:
         """See `Bus.start`."""
         self._opening = asyncio.create_task(self._open(), name="bus-open")

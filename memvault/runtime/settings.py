@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -92,6 +92,11 @@ def load(
         return model.model_validate(values)
     except ValidationError as error:
         raise SettingsError(_explain(error, section, user, folder / CONFIG_NAME, env)) from error
+
+
+def load_profiles(section: str, model: type[M]) -> dict[Profile, M]:
+    """Read one section once for each profile; errors as in `load`."""
+    return {profile: load(section, model, profile=profile) for profile in get_args(Profile)}
 
 
 _home = home  # `load` has a parameter of this name

@@ -13,25 +13,12 @@ import memvault_rerank.__main__ as rerank
 import memvault_router.__main__ as router
 import memvault_search.__main__ as search
 import memvault_slow_thinker.__main__ as slow_thinker
-from memvault.bus.port import Bus
 from memvault.rpc.local import LocalChannel
 from memvault.rpc.methods import Registration
+from memvault.rpc.process import App
 
 # embeddings have a contract of their own, but live in search
 _OWNERS = {"embed": "search"}
-
-
-class App(Protocol):
-    """What a service's composition root makes."""
-
-    @property
-    def registrations(self) -> Sequence[Registration]:
-        """What it serves."""
-        ...
-
-    async def start(self) -> None:
-        """Load what it needs before it can be asked."""
-        ...
 
 
 class Process(Protocol):
@@ -42,20 +29,22 @@ class Process(Protocol):
         """The service itself."""
         ...
 
+    @property
+    def address(self) -> str:
+        """Where it listens, if it does."""
+        ...
+
     async def start(self) -> None:
         """Start everything, its servers included."""
+        ...
+
+    async def hear(self) -> None:
+        """Connect to the bus."""
         ...
 
     async def stop(self) -> None:
         """Stop everything that was started."""
         ...
-
-
-class Listener(Protocol):
-    """A process that also listens to the bus."""
-
-    bus: Bus
-    bus_timeout_s: float
 
 
 @dataclass(slots=True)
@@ -74,12 +63,12 @@ class Switchboard:
 class House:
     """The six services. Only the gateway listens, on its public addresses."""
 
-    rerank: rerank.Process
-    search: search.Process
-    router: router.Process
-    cascade: cascade.Process
-    gateway: gateway.Process
-    slow_thinker: slow_thinker.Process
+    rerank: Process
+    search: Process
+    router: Process
+    cascade: Process
+    gateway: Process
+    slow_thinker: Process
 
     @property
     def address(self) -> str:
@@ -95,10 +84,9 @@ class House:
             for process in (self.router, self.cascade, self.slow_thinker):
                 group.create_task(_start(process), name="start-service")
         await self.gateway.start()
-        listeners: tuple[Listener, ...] = (self.search, self.router, self.cascade, self.slow_thinker)
         async with asyncio.TaskGroup() as group:
-            for listener in listeners:
-                group.create_task(listener.bus.start(listener.bus_timeout_s), name="start-bus")
+            for process in (self.search, self.router, self.cascade, self.slow_thinker):
+                group.create_task(process.hear(), name="start-bus")
 
     async def stop(self) -> None:
         """Close the doors first, then stop in reverse order; one that fails keeps none of the others from stopping."""

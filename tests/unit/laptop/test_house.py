@@ -48,27 +48,19 @@ class App:
         self.diary.lines.append(f"{self.name} app")
 
 
-@dataclass
-class Listening:
-    name: str
-    diary: Diary
-
-    async def start(self, timeout_s: float) -> None:
-        self.diary.lines.append(f"{self.name} bus")
-
-
 class Process:
     def __init__(self, name: str, diary: Diary, *, fails: bool = False) -> None:
         self.name = name
         self.diary = diary
         self.fails = fails
         self.app = App(name, diary)
-        self.bus = Listening(name, diary)
-        self.bus_timeout_s = 1.0
         self.address = f"{name}:1"
 
     async def start(self) -> None:
         self.diary.lines.append(f"{self.name} serves")
+
+    async def hear(self) -> None:
+        self.diary.lines.append(f"{self.name} bus")
 
     async def stop(self) -> None:
         self.diary.lines.append(f"{self.name} stops")
