@@ -141,7 +141,7 @@ class EdgeStore:
 
     async def query_batch(self, collection: str, rankers: Sequence[RankerQuery]) -> dict[str, list[Hit]]:
         """Answer all rankers in one visit to the worker thread."""
-        asked = [ranker for ranker in rankers if _can_match(ranker)]
+        asked = [ranker for ranker in rankers if ranker.can_match]
         found: dict[str, list[Hit]] = {ranker.name: [] for ranker in rankers}
         if not asked:
             return found
@@ -266,11 +266,6 @@ def _check(spec: CollectionSpec, folder: Path) -> None:
             "set the former encoder again, or export, remove the folder and import"
         )
         raise SpecMismatchError(text)
-
-
-def _can_match(ranker: RankerQuery) -> bool:
-    empty_sparse = isinstance(ranker.vector, SparseVector) and not len(ranker.vector.indices)
-    return ranker.limit > 0 and not empty_sparse
 
 
 def _to_sparse(vector: SparseVector) -> engine.SparseVector:

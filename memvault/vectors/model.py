@@ -83,6 +83,12 @@ class RankerQuery:
     filter: Condition | None = None
     with_payload: bool = False
 
+    @property
+    def can_match(self) -> bool:
+        """False when no point can be in the list: nothing is asked for, or no word."""
+        empty_sparse = isinstance(self.vector, SparseVector) and not len(self.vector.indices)
+        return self.limit > 0 and not empty_sparse
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:

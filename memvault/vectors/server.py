@@ -76,7 +76,7 @@ class ServerStore:
 
     async def query_batch(self, collection: str, rankers: Sequence[RankerQuery]) -> dict[str, list[Hit]]:
         """Answer all rankers in one request."""
-        asked = [ranker for ranker in rankers if _can_match(ranker)]
+        asked = [ranker for ranker in rankers if ranker.can_match]
         found: dict[str, list[Hit]] = {ranker.name: [] for ranker in rankers}
         if not asked:
             return found
@@ -153,11 +153,6 @@ class ServerStore:
     async def close(self) -> None:
         """Close the connection."""
         await self._client.close()
-
-
-def _can_match(ranker: RankerQuery) -> bool:
-    empty_sparse = isinstance(ranker.vector, SparseVector) and not len(ranker.vector.indices)
-    return ranker.limit > 0 and not empty_sparse
 
 
 def _to_sparse(vector: SparseVector) -> models.SparseVector:

@@ -4,12 +4,12 @@ import math
 from datetime import UTC, datetime
 
 import numpy as np
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from memvault.faults import Fault, Reason
 from memvault.rerank.v1 import rerank_pb2 as pb
 from memvault.rerank.v1 import rerank_pb2_grpc as rpc
 from memvault.rpc.deadline import remaining_s
+from memvault.rpc.stamps import timestamp_of
 from memvault.runtime import telemetry
 from memvault.slow_thinker.v1 import prefetch_pb2
 from memvault_rerank.domain.breaker import Breaker, Phase
@@ -62,7 +62,7 @@ class RerankHandlers(rpc.RerankServiceServicer):
         return pb.GetBreakerResponse(
             state=breaker.phase.value,
             consecutive_failures=breaker.failures,
-            retry_at=None if closed else _timestamp(breaker.retry_at),
+            retry_at=None if closed else timestamp_of(breaker.retry_at),
             opened=breaker.opened,
             bypassed=breaker.bypassed,
             model=self._rerank.model_name,
@@ -80,12 +80,6 @@ def _count(reranked: Reranked, before: Phase) -> None:
         telemetry.counter(CHANGES, **{"memvault.rerank.breaker": reranked.breaker.phase.value})
     if reranked.model_ms:
         telemetry.record(MODEL_DURATION, reranked.model_ms / 1000)
-
-
-def _timestamp(seconds: float) -> Timestamp:
-    stamp = Timestamp()
-    stamp.FromDatetime(datetime.fromtimestamp(seconds, UTC))
-    return stamp
 
 
 def _reading(request: pb.RerankRequest) -> Reading:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import TYPE_CHECKING
-
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from memvault.bus.envelope import Event, Reject
 from memvault.events.v1.events_pb2 import BlockForgotten, BlockIndexed, UtteranceAppended
 from memvault.faults import Fault, Reason
+from memvault.rpc.stamps import timestamp_of
 from memvault.runtime import telemetry
 from memvault.slow_thinker.v1 import slow_thinker_pb2 as pb
 from memvault.slow_thinker.v1.slow_thinker_pb2_grpc import SlowThinkerServiceServicer
@@ -73,7 +72,7 @@ class SlowThinkerHandlers(SlowThinkerServiceServicer):
             saved_ms=report.saved_ms,
             prepared=[
                 pb.PreparedQuestion(
-                    query=one.query, confidence=one.confidence, expires_at=_timestamp(one.expires_at), cards=one.cards
+                    query=one.query, confidence=one.confidence, expires_at=timestamp_of(one.expires_at), cards=one.cards
                 )
                 for one in report.prepared
             ],
@@ -122,9 +121,3 @@ def _user(user_id: str) -> str:
     if not _USER.fullmatch(user_id):
         raise Fault(Reason.USER_INVALID, "user_id must match [A-Za-z0-9._@-]{1,128}", field="user_id")
     return user_id
-
-
-def _timestamp(seconds: float) -> Timestamp:
-    made = Timestamp()
-    made.FromDatetime(datetime.fromtimestamp(seconds, UTC))
-    return made

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
 from memvault.bus.subjects import BLOCK_ANNOTATED, DREAM_FINISHED, DREAM_REQUESTED
 from memvault.events.v1 import events_pb2
+from memvault.rpc.stamps import timestamp
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -40,9 +39,8 @@ class BusAnnouncer:
 
     async def request_dream(self, run_id: str, now: datetime) -> None:
         """See `Announcer.request_dream`."""
-        stamp = Timestamp()
-        stamp.FromDatetime(now)
-        await self._bus.publish(DREAM_REQUESTED, events_pb2.DreamRequested(run_id=run_id, now=stamp), event_id=run_id)
+        message = events_pb2.DreamRequested(run_id=run_id, now=timestamp(now))
+        await self._bus.publish(DREAM_REQUESTED, message, event_id=run_id)
 
     async def finish_dream(self, run_id: str, changes: Mapping[str, int], took_ms: float) -> None:
         """See `Announcer.finish_dream`."""

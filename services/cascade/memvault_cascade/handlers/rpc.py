@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
-
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from memvault.cascade.v1 import cascade_pb2, cascade_pb2_grpc
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import recall_pb2, types_pb2
+from memvault.rpc.stamps import timestamp
 from memvault_cascade.domain.graph.summaries import EXTRACTIVE
 from memvault_cascade.handlers import decode
 
@@ -118,8 +116,8 @@ def _triple(triple: Triple, subject: str, target: str, weight: float, path: Iter
         weight=weight,
         block_ids=[support.block_id for support in triple.support],
         path=_path(path),
-        valid_from=_stamp(triple.valid_from),
-        valid_to=_stamp(triple.valid_to),
+        valid_from=timestamp(triple.valid_from),
+        valid_to=timestamp(triple.valid_to),
     )
 
 
@@ -138,11 +136,3 @@ def _community(fit: FittingCommunity, answer: Answer) -> cascade_pb2.WalkedCommu
 
 def _path(steps: Iterable[Step]) -> list[types_pb2.PathStep]:
     return [types_pb2.PathStep(subject=s.subject, predicate=s.predicate, object=s.object) for s in steps]
-
-
-def _stamp(moment: datetime | None) -> Timestamp | None:
-    if moment is None:
-        return None
-    stamp = Timestamp()
-    stamp.FromDatetime(moment)
-    return stamp

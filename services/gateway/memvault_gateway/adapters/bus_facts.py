@@ -15,9 +15,9 @@ from memvault.bus.port import Bus, DeadLetter
 from memvault.events.v1 import events_pb2 as pb
 from memvault.faults import Fault
 from memvault.recall.v1 import types_pb2
+from memvault.rpc.stamps import timestamp
 from memvault.runtime import telemetry
 from memvault.screening import RULESET_VERSION
-from memvault_gateway.adapters import wire
 from memvault_gateway.domain.model import AuditHit, Carried, Utterance
 
 _log = structlog.get_logger("memvault.gateway")
@@ -45,7 +45,7 @@ class BusFacts:
             user_id=user_id,
             block_ids=block_ids,
             recall_id=recall_id,
-            accessed_at=wire.timestamp(at),
+            accessed_at=timestamp(at),
             kind=kind,
             topics=topics,
         )
@@ -60,7 +60,7 @@ class BusFacts:
                 rule=hit.rule,
                 ruleset_version=RULESET_VERSION,
                 where=hit.where,
-                time=wire.timestamp(at),
+                time=timestamp(at),
                 recall_id=recall_id,
                 ingest_version=hit.ingest_version,
             )
@@ -78,13 +78,13 @@ class BusFacts:
             conversation_id=conversation_id,
             speaker=said.speaker,
             text=said.text,
-            event_time=wire.timestamp(said.event_time),
+            event_time=timestamp(said.event_time),
         )
         await self._bus.publish(subjects.UTTERANCE_APPENDED, message, event_id=event_id)
 
     async def dream(self, user_id: str, *, event_id: str, at: datetime) -> None:
         """See `ports.Facts`."""
-        message = pb.DreamRequested(run_id=event_id, user_id=user_id, now=wire.timestamp(at))
+        message = pb.DreamRequested(run_id=event_id, user_id=user_id, now=timestamp(at))
         await self._bus.publish(subjects.DREAM_REQUESTED, message, event_id=event_id)
 
     async def forget_dead_letters(self, user_id: str, block_ids: frozenset[str]) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from memvault.cascade.v1 import cascade_pb2 as pb
 from memvault.rpc.client import call
+from memvault.rpc.stamps import timestamp
 from memvault_gateway.adapters import wire
 from memvault_gateway.domain.model import Ask, Card, Found, Reached, Understanding, Walked
 
@@ -27,8 +28,8 @@ class CascadeClient:
             query_vector=understanding.query_vector or found.query_vector,
             seeds=[pb.Seed(block_id=card.block_id, score=card.score or 0.0) for card in found.cards],
             retrieval_mode=understanding.retrieval_mode,
-            as_of=wire.timestamp(ask.as_of),
-            now=wire.timestamp(ask.evaluation.now),
+            as_of=timestamp(ask.as_of),
+            now=timestamp(ask.evaluation.now),
             profile=ask.evaluation.profile,
         )
         walked = await call(self._stub.Walk, request, timeout_s=timeout_s)

@@ -15,9 +15,9 @@ from memvault.faults import Fault, Reason
 from memvault.recall.v1 import admin_pb2 as pb
 from memvault.router.v1 import router_pb2
 from memvault.rpc.client import call
+from memvault.rpc.stamps import timestamp
 from memvault.screening import is_unsafe_for_injection
 from memvault.slow_thinker.v1 import slow_thinker_pb2
-from memvault_gateway.adapters import wire
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -110,7 +110,7 @@ def _letter(letter: DeadLetter) -> pb.DeadLetter:
         event_id=letter.event_id,
         consumer=letter.durable,
         reason=letter.reason,
-        time=wire.timestamp(letter.time.astimezone(UTC)),
+        time=timestamp(letter.time.astimezone(UTC)),
         body="" if _is_unsafe(letter, body) else body,
     )
 

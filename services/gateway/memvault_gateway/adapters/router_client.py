@@ -8,6 +8,7 @@ from memvault.prefetch_key import conditions_fingerprint
 from memvault.recall.v1 import types_pb2
 from memvault.router.v1 import router_pb2 as pb
 from memvault.rpc.client import call
+from memvault.rpc.stamps import timestamp
 from memvault.slow_thinker.v1 import prefetch_pb2
 from memvault_gateway.adapters import wire
 from memvault_gateway.adapters.answers import read_answer
@@ -36,10 +37,10 @@ def _request(ask: Ask) -> pb.ClassifyRequest:
         query=ask.query,
         conversation_id=ask.conversation_id,
         recent_utterances=[
-            types_pb2.Utterance(speaker=said.speaker, text=said.text, event_time=wire.timestamp(said.event_time))
+            types_pb2.Utterance(speaker=said.speaker, text=said.text, event_time=timestamp(said.event_time))
             for said in ask.utterances
         ],
-        now=wire.timestamp(wanted.now),
+        now=timestamp(wanted.now),
         time_zone=ask.time_zone,
         origin=ask.origin,
         intent=wanted.intent,

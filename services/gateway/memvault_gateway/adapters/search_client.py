@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import recall_pb2, types_pb2
 from memvault.rpc.client import call, stream
+from memvault.rpc.stamps import timestamp
 from memvault.search.v1 import search_pb2 as pb
 from memvault_gateway.adapters import wire
 from memvault_gateway.adapters.vectors import QueryVectors
@@ -144,8 +145,8 @@ def _understanding(ask: Ask, understanding: Understanding) -> pb.Understanding:
 def _conditions(ask: Ask) -> pb.SearchConditions:
     return pb.SearchConditions(
         filters=wire.filters_message(ask.filters) if ask.filters else None,
-        as_of=wire.timestamp(ask.as_of),
-        now=wire.timestamp(ask.evaluation.now),
+        as_of=timestamp(ask.as_of),
+        now=timestamp(ask.evaluation.now),
         profile=ask.evaluation.profile,
         off=ask.evaluation.off,
         explain=ask.explain,

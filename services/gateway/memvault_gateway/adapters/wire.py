@@ -6,24 +6,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from google.protobuf.message import Message
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from memvault.recall.v1 import recall_pb2, types_pb2
+from memvault.rpc.stamps import timestamp
 from memvault_gateway.domain.model import Degradation, Filters, HopTime, PathStep, Skip, TimeRange
 
 
 def instant(message: Message, field: str) -> datetime | None:
     """Return a timestamp field as UTC, None where it is absent."""
     return getattr(message, field).ToDatetime(UTC) if message.HasField(field) else None
-
-
-def timestamp(at: datetime | None) -> Timestamp | None:
-    """Return an instant as a message; None stays None, which leaves a field absent."""
-    if at is None:
-        return None
-    made = Timestamp()
-    made.FromDatetime(at)
-    return made
 
 
 def degradations(parts: Iterable[types_pb2.Degradation]) -> tuple[Degradation, ...]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from memvault.recall.v1 import memory_pb2, recall_pb2, types_pb2
+from memvault.rpc.stamps import timestamp
 from memvault_gateway.domain.model import Answer, Card, Degradation, Notes, PathStep, WriteOutcome
 
 
@@ -56,15 +54,6 @@ def outcome_messages(outcomes: Sequence[WriteOutcome]) -> list[memory_pb2.WriteO
         memory_pb2.WriteOutcome(block_id=one.block_id, status=one.status, reason=one.reason, detail=one.detail)
         for one in outcomes
     ]
-
-
-def timestamp(at: datetime | None) -> Timestamp | None:
-    """Return an instant as a message; None leaves the field absent."""
-    if at is None:
-        return None
-    made = Timestamp()
-    made.FromDatetime(at)
-    return made
 
 
 def _card(card: Card, *, explain: bool) -> types_pb2.Card:

@@ -11,6 +11,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import recall_pb2, types_pb2
+from memvault.rpc.stamps import timestamp
 from memvault_search.domain.block import (
     DEFAULT_SERVICE,
     DEFAULT_SOURCE_KIND,
@@ -33,15 +34,6 @@ def instant(message: Message, field: str) -> datetime | None:
         return stamp.ToDatetime(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
         raise Fault(Reason.FIELD_INVALID, f"{field} is not a time between year 1 and 9999", field=field) from error
-
-
-def timestamp(time: datetime | None) -> Timestamp | None:
-    """A time as a message; None stays None."""
-    if time is None:
-        return None
-    stamp = Timestamp()
-    stamp.FromDatetime(time)
-    return stamp
 
 
 def block_from(message: types_pb2.Block) -> Block:

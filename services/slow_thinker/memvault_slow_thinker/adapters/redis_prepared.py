@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
-from google.protobuf.timestamp_pb2 import Timestamp
 from redis.asyncio import Redis
 from redis.exceptions import WatchError
 
@@ -23,6 +21,7 @@ from memvault.prefetch_key import (
     unpack_index_value,
 )
 from memvault.recall.v1.recall_pb2 import RecallResponse
+from memvault.rpc.stamps import timestamp_of
 from memvault.slow_thinker.v1.prefetch_pb2 import PrefetchEntry
 from memvault.text import query_hash
 from memvault_slow_thinker.adapters.redis_access import raw, reachable, text
@@ -128,8 +127,8 @@ def _entry(prepared: Prepared, hashed: str) -> PrefetchEntry:
         query=prepared.question.text,
         query_hash=hashed,
         confidence=prepared.question.confidence,
-        made_at=_timestamp(prepared.made_at),
-        expires_at=_timestamp(prepared.expires_at),
+        made_at=timestamp_of(prepared.made_at),
+        expires_at=timestamp_of(prepared.expires_at),
         answer=answer,
         candidates=candidates,
         query_vector=prepared.vector.astype("<f4").tobytes(),
@@ -146,12 +145,6 @@ def _entry(prepared: Prepared, hashed: str) -> PrefetchEntry:
 def _question(entry: PrefetchEntry) -> PreparedQuestion:
     cards = len(entry.answer.cards) + len(entry.answer.cascade_cards)
     return PreparedQuestion(entry.query, entry.confidence, entry.expires_at.ToNanoseconds() / 1e9, cards)
-
-
-def _timestamp(seconds: float) -> Timestamp:
-    made = Timestamp()
-    made.FromDatetime(datetime.fromtimestamp(seconds, UTC))
-    return made
 
 
 def _epoch_key(user_id: str) -> str:
