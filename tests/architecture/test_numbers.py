@@ -23,7 +23,8 @@ def loads() -> Iterator[tuple[str, type[BaseModel], str]]:
             if not (isinstance(node, ast.Call) and len(node.args) >= 2):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if name not in {"load", "load_profiles", "load_settings"} or not isinstance(node.args[1], ast.Name | ast.Attribute):
+            reads = name in {"load", "load_profiles", "load_settings"}
+            if not reads or not isinstance(node.args[1], ast.Name | ast.Attribute):
                 continue
             scope = vars(importlib.import_module(dotted(path)))
             section, model = (resolved(argument, scope) for argument in node.args[:2])
