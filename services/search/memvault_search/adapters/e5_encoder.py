@@ -10,7 +10,7 @@ from memvault_search.adapters.e5_tokenizer import Pieces
 from memvault_search.adapters.e5_weights import PackedEncoder, unpacked
 from memvault_search.domain.embedding import FloatArray, unit_rows
 
-GRAPH_VERSION = "w7a8-1"  # changes with whatever changes the vectors
+GRAPH_VERSION = "w7a8-2"  # changes with whatever changes the vectors
 INPUT_WORDS, INPUT_POSITIONS, INPUT_MASK, OUTPUT = "words", "positions", "mask", "hidden"
 LOG_ERRORS_ONLY = 3  # onnxruntime's severity
 
@@ -30,28 +30,31 @@ class E5Encoder:
         self.dimension = shape.hidden
 
     def encode(self, batch: Sequence[Pieces]) -> tuple[FloatArray, list[FloatArray]]:
-        """Encode texts together.
+        """Encode texts, each in a run of its own.
+
+        Dynamic quantisation takes one scale per run: encoded together, a text's vector would depend on its neighbours
+        in the queue, and the same memory would get another vector each time it is written.
 
         Args:
-            batch: at least one text; padding goes up to the longest.
+            batch: at least one text.
 
         Returns:
             Vectors [texts, dimension] with rows of length 1, and the last layer's rows of
             each text's own pieces [pieces, dimension] as they come.
 
         """
-        lengths = np.array([len(pieces.ids) for pieces in batch])
-        longest = int(lengths.max())
-        ids = np.zeros((len(batch), longest), np.int64)
-        for row, pieces in zip(ids, batch, strict=True):
-            row[: len(pieces.ids)] = pieces.ids
-        mask = np.arange(longest) < lengths[:, None]
+        hidden = [self._run(pieces) for pieces in batch]
+        mean = np.stack([rows.mean(axis=0) for rows in hidden])
+        own = [rows[pieces.own] for rows, pieces in zip(hidden, batch, strict=True)]
+        return unit_rows(mean.astype(np.float32)), own
+
+    def _run(self, pieces: Pieces) -> FloatArray:
+        """Return the last layer's rows [pieces, dimension] of one text."""
+        ids = np.array([pieces.ids], np.int64)
         feed = {
             INPUT_WORDS: unpacked(self._words[ids]),
-            INPUT_POSITIONS: np.arange(longest),
-            INPUT_MASK: mask.astype(np.int32),
+            INPUT_POSITIONS: np.arange(ids.shape[1]),
+            INPUT_MASK: np.ones(ids.shape, np.int32),
         }
-        hidden: FloatArray = self._session.run([OUTPUT], feed)[0]
-        mean = np.einsum("bsh,bs->bh", hidden, mask.astype(np.float32)) / lengths[:, None]
-        own = [row[pieces.own] for row, pieces in zip(hidden, batch, strict=True)]
-        return unit_rows(mean.astype(np.float32)), own
+        hidden: FloatArray = self._session.run([OUTPUT], feed)[0][0]
+        return hidden
