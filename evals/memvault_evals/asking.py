@@ -51,7 +51,9 @@ def ask(client: Client, scope: Scope, query: Query, variant: Variant) -> Outcome
     answer = client.recall(query.text, _context(scope, variant))
     if answer.get("degraded"):
         raise EvalError(f"{query.id} under {variant.label!r} was answered degraded: {answer['degraded']}")
-    ranked = tuple(card["block_id"] for card in answer.get("cards", []) if card["kind"] == "block")
+    # what may be found is never an error, so that it takes nobody's place
+    found = (card["block_id"] for card in answer.get("cards", []) if card["kind"] == "block")
+    ranked = tuple(one for one in found if one not in query.also)
     levels = {"turn": measures(ranked, query.gold)}
     if scope.session_of:
         gold = {scope.session_of[one] for one in query.gold}

@@ -50,12 +50,13 @@ SUITES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Query:
-    """A question and the ids of the memories that answer it."""
+    """A question and the ids of the memories that answer it; `also` may be found but need not be."""
 
     id: str
     text: str
     gold: frozenset[str]
     kind: str
+    also: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -101,10 +102,15 @@ def _scope(name: str, scope: str, spec: SetSpec, corpus: Sequence[Any], queries:
     return Scope(
         user_id=f"{name}.{_FOREIGN.sub('_', scope)}",
         blocks=tuple(_block(row, spec) for row in corpus),
-        queries=tuple(Query(row["id"], row["q"], frozenset(row["gold"]), row.get("type") or "") for row in queries),
+        queries=tuple(_query(row) for row in queries),
         now=max(times) + _SETTLED if times else None,
         session_of={row["id"]: row["session"] for row in corpus} if spec.sessions else {},
     )
+
+
+def _query(row: Mapping[str, Any]) -> Query:
+    gold = frozenset(row["gold"])
+    return Query(row["id"], row["q"], gold, row.get("type") or "", frozenset(row.get("also") or ()) - gold)
 
 
 def _block(row: Mapping[str, Any], spec: SetSpec) -> dict[str, Any]:

@@ -52,3 +52,8 @@ def test_a_degraded_answer_ends_the_run_instead_of_entering_a_figure() -> None:
     gateway = Gateway(cards=CARDS, degraded=[{"part": "rerank", "reason": "TIMEOUT"}])
     with pytest.raises(EvalError, match="TIMEOUT"):
         ask(gateway, SCOPE, QUERY, Variant("tuned"))
+
+
+def test_what_may_be_found_takes_no_place_from_what_must_be() -> None:
+    also = Query("q", "What?", frozenset({"b"}), "single_hop", frozenset({"a"}))
+    assert ask(Gateway(cards=CARDS), SCOPE, also, Variant("tuned")).levels["turn"]["mrr"] == 1.0
