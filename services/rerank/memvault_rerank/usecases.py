@@ -83,22 +83,28 @@ class Rerank:
         if admission is None:
             wait_s = self._breaker.retry_at - self._now()
             return self._without(Status.BYPASSED, f"the model failed repeatedly; the next try is in {wait_s:.0f} s")
-        return await self._ask_model(self._model, reading, admission, min(within_s, self._timeout_s))
+        return await self._ask_model(self._model, reading, admission, within_s)
 
     async def _ask_model(self, model: RerankModel, reading: Reading, admission: Admission, within_s: float) -> Reranked:
+        """Only the service's own limit is a failure of the model: a caller in a hurry would close it for everybody."""
+        impatient = within_s < self._timeout_s
+        limit = asyncio.timeout(min(within_s, self._timeout_s))
         started = time.perf_counter()
         outcome = Outcome.ABANDONED  # stands when the caller is cancelled
         status, detail, scores = Status.OK, "", []
         try:
-            async with asyncio.timeout(within_s):
-                scores = await model.score(reading, within_s=within_s)
+            async with limit:
+                scores = await model.score(reading, within_s=min(within_s, self._timeout_s))
             bad = _not_finite(scores)
             outcome = Outcome.FAILED if bad else Outcome.SUCCEEDED
             if bad:
                 status, detail = Status.FAILED, f"{model.name} gave {bad} scores that are no finite numbers"
         except TimeoutError:
-            outcome, status = Outcome.FAILED, Status.TIMEOUT
-            detail = f"{model.name} did not answer within {within_s:.2f} s"
+            if limit.expired() and impatient:
+                status, detail = Status.EXPIRED, f"the caller waited {within_s:.2f} s, {model.name} may take longer"
+            else:
+                outcome, status = Outcome.FAILED, Status.TIMEOUT
+                detail = f"{model.name} did not answer within {self._timeout_s:.2f} s"
         except Fault as fault:
             if fault.reason is Reason.DEADLINE_EXCEEDED:
                 status, detail = Status.EXPIRED, "too little time was left: dropped before it reached the model"

@@ -7,9 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memvault.faults import Fault, Reason
+from memvault.runtime.settings import defaults, load
 from memvault_rerank.adapters.memory import ScriptedModel
 from memvault_rerank.domain.breaker import Limits, Phase
 from memvault_rerank.domain.reading import Document, Reading, Score
+from memvault_rerank.settings import RerankSettings
 from memvault_rerank.usecases import Rerank, Status
 
 READING = Reading("where is the key?", (Document("a", "under the mat"), Document("b", "in the sea")))
@@ -74,6 +76,40 @@ async def test_time_outs_open_it_too_and_after_ten_minutes_a_good_probe_closes_i
     clock.time += timedelta(seconds=1)
     assert (await rerank(READING, within_s=1.0)).status is Status.OK
     assert rerank.breaker.phase is Phase.CLOSED
+
+
+@pytest.mark.r("R-21")
+async def test_callers_in_a_hurry_never_open_it_for_everybody() -> None:
+    rerank = rerank_with(SleepingModel())
+    assert [(await rerank(READING, within_s=0.01)).status for _ in range(5)] == [Status.EXPIRED] * 5
+    assert (rerank.breaker.phase, rerank.breaker.failures) == (Phase.CLOSED, 0)
+
+
+@pytest.mark.r("R-21")
+async def test_a_caller_in_a_hurry_between_time_outs_neither_counts_nor_starts_the_count_again() -> None:
+    rerank = rerank_with(SleepingModel(), timeout_s=0.02)
+    waits = [1.0, 0.01, 1.0, 0.01, 1.0]
+    assert [(await rerank(READING, within_s=within_s)).status for within_s in waits] == [
+        Status.TIMEOUT,
+        Status.EXPIRED,
+        Status.TIMEOUT,
+        Status.EXPIRED,
+        Status.TIMEOUT,
+    ]
+    assert rerank.breaker.phase is Phase.OPEN
+
+
+@pytest.mark.r("R-21")
+async def test_a_time_out_of_the_models_own_is_a_failure_of_it_however_short_the_callers_deadline() -> None:
+    rerank = rerank_with(ScriptedModel([TimeoutError()] * 3))
+    assert [(await rerank(READING, within_s=0.5)).status for _ in range(3)] == [Status.TIMEOUT] * 3
+    assert rerank.breaker.phase is Phase.OPEN
+
+
+@pytest.mark.r("R-21")
+def test_the_limit_that_counts_can_be_reached_within_what_search_grants() -> None:
+    ours, granted = load("rerank", RerankSettings), defaults("reference")["search"]["calls"]["rerank_timeout_s"]
+    assert ours.timeout_s + ours.answer_margin_s < granted
 
 
 @pytest.mark.r("R-21")
