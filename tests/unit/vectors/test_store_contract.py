@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -9,6 +11,8 @@ from uuid import UUID
 import numpy as np
 import pytest
 from qdrant_client import AsyncQdrantClient
+from testcontainers.core.container import DockerContainer
+from testcontainers.core.waiting_utils import wait_for_logs
 
 from memvault.vectors import (
     And,
@@ -33,7 +37,7 @@ from memvault.vectors.edge import EdgeStore
 from memvault.vectors.server import ServerStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
 SPEC = CollectionSpec(
@@ -73,11 +77,32 @@ def point(number: int, owner: str, **payload: object) -> Point:
     )
 
 
-@pytest.fixture(params=["edge", "server"])
+@pytest.fixture
+def qdrant_server() -> Iterator[str]:
+    """The addresses, REST and gRPC port, of a real and empty Qdrant server in a container."""
+    if (
+        shutil.which("docker") is None
+        or subprocess.run(["docker", "info"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("no container runtime answers on this machine")
+    with DockerContainer("qdrant/qdrant:v1.20.0").with_exposed_ports(6333, 6334) as container:
+        wait_for_logs(container, "Qdrant gRPC listening", timeout=60)
+        host = container.get_container_host_ip()
+        yield f"http://{host}:{container.get_exposed_port(6333)},{container.get_exposed_port(6334)}"
+
+
+def opened_store(kind: str, request: pytest.FixtureRequest, folder: Path) -> VectorStore:
+    if kind == "edge":
+        return EdgeStore(folder, flush_every_s=60)
+    if kind == "server":
+        return ServerStore(AsyncQdrantClient(":memory:"))
+    url, _, grpc_port = request.getfixturevalue("qdrant_server").partition(",")
+    return ServerStore(AsyncQdrantClient(url=url, grpc_port=int(grpc_port), prefer_grpc=True, timeout=30))
+
+
+@pytest.fixture(params=["edge", "server", pytest.param("container", marks=pytest.mark.docker)])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
-    opened: VectorStore = (
-        EdgeStore(tmp_path, flush_every_s=60) if request.param == "edge" else ServerStore(AsyncQdrantClient(":memory:"))
-    )
+    opened = opened_store(request.param, request, tmp_path)
     await opened.ensure(SPEC)
     yield opened
     await opened.close()
