@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from qdrant_client import AsyncQdrantClient
 from testcontainers.core.container import DockerContainer
-from testcontainers.core.waiting_utils import wait_for_logs
+from testcontainers.core.wait_strategies import LogMessageWaitStrategy
 
 from memvault.vectors import (
     And,
@@ -85,8 +85,8 @@ def qdrant_server() -> Iterator[str]:
         or subprocess.run(["docker", "info"], capture_output=True, check=False).returncode
     ):
         pytest.skip("no container runtime answers on this machine")
-    with DockerContainer("qdrant/qdrant:v1.20.0").with_exposed_ports(6333, 6334) as container:
-        wait_for_logs(container, "Qdrant gRPC listening", timeout=60)
+    server = DockerContainer("qdrant/qdrant:v1.20.0").with_exposed_ports(6333, 6334)
+    with server.waiting_for(LogMessageWaitStrategy("Qdrant gRPC listening")) as container:
         host = container.get_container_host_ip()
         yield f"http://{host}:{container.get_exposed_port(6333)},{container.get_exposed_port(6334)}"
 
