@@ -164,6 +164,19 @@ def test_each_remedy_is_tried_once(verdict: Grade, tried: list[Step], expected: 
     assert next_step(verdict, tried) is expected
 
 
+@pytest.mark.r("R-35")
+def test_a_walk_that_is_already_widest_is_not_widened() -> None:
+    assert next_step(Grade.AMBIGUOUS, [], widest=True) is Step.ACCEPT
+    assert next_step(Grade.INCORRECT, [], widest=True) is Step.RETRY
+
+
+@pytest.mark.r("R-35")
+def test_what_a_widened_walk_reached_can_only_raise_the_grade() -> None:
+    assert grade([0.2, 0.1], NUMBERS, [0.5]) is Grade.CORRECT
+    assert grade([0.2, 0.1], NUMBERS, [0.0, 0.0, 0.0, 0.9]) is Grade.AMBIGUOUS
+    assert grade([0.5], NUMBERS, [0.0]) is Grade.CORRECT
+
+
 @pytest.mark.parametrize("wrong", [(0.1, 0.2, 3), (1.2, 0.1, 3), (0.4, 0.1, 0)])
 def test_bounds_that_make_no_sense_are_refused(wrong: tuple[float, float, int]) -> None:
     with pytest.raises(ValueError, match="self_check needs"):

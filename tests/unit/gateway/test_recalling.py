@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,6 +85,38 @@ async def test_a_deep_question_about_nothing_known_says_that_it_is_insufficient(
     assert answer.self_check == "insufficient"
     assert answer.explanation.self_check_steps[0] == "incorrect: retry"
     assert answer.confidence == "low"
+
+
+def ambiguous(world: Any, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    """b1 is found with a similarity between the bounds; b9, which fits, only the walk reaches."""
+    world.blocks.put("ann", "b1", "Rust")
+    world.blocks.put("ann", "b9", ADVICE)
+    world.router.known[ADVICE] = replace(deep(), retrieval_mode=mode)
+    world.graph.walked = Walked(blocks=(Reached("b9", 0.9, ()),))
+    search = world.blocks.search
+
+    async def search_weakly(*args: Any, **options: Any) -> Any:
+        found = await search(*args, **options)
+        return replace(found, cards=tuple(card for card in found.cards if card.block_id == "b1"), relevances=(0.2,))
+
+    monkeypatch.setattr(world.blocks, "search", search_weakly)
+
+
+@pytest.mark.r("R-35")
+async def test_widening_grades_what_the_wider_walk_reached(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ambiguous(world, monkeypatch, "LOCAL")
+    answer = await ask(world, ADVICE, explain=True)
+    assert list(answer.explanation.self_check_steps) == ["ambiguous: widen", "correct by similarity"]
+    assert (answer.self_check, answer.retrieval_mode, world.graph.modes) == ("correct", "HYBRID", ["LOCAL", "HYBRID"])
+    assert [card.block_id for card in answer.cascade_cards] == ["b9"]
+
+
+@pytest.mark.r("R-35")
+async def test_a_hybrid_walk_is_not_repeated(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ambiguous(world, monkeypatch, "HYBRID")
+    answer = await ask(world, ADVICE, explain=True)
+    assert list(answer.explanation.self_check_steps) == ["ambiguous by similarity"]
+    assert (answer.self_check, world.graph.modes) == ("ambiguous", ["HYBRID"])
 
 
 @pytest.mark.r("R-44")

@@ -193,7 +193,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Found:
-    """What search found, best first. `relevance` is calibrated, in [0, 1]."""
+    """What search found, best first. `relevance` and `relevances` are calibrated similarities, in [0, 1]."""
 
     cards: tuple[Card, ...] = ()
     confidence: str = "low"

@@ -43,18 +43,30 @@ class SelfCheckNumbers:
             raise ValueError("self_check needs 0 <= incorrect_below <= correct_from <= 1 and looked_at >= 1")
 
 
-def grade(relevances: Sequence[float], numbers: SelfCheckNumbers) -> Grade:
-    """Grade a retrieved set by the calibrated relevances of its members, in [0, 1], best first; none is incorrect."""
-    best = max(relevances[: numbers.looked_at], default=0.0)
+def grade(relevances: Sequence[float], numbers: SelfCheckNumbers, reached: Sequence[float] = ()) -> Grade:
+    """Grade a retrieved set by the calibrated similarities of its members, in [0, 1], best first; none is incorrect.
+
+    Args:
+        relevances: Of what search found.
+        numbers: The bounds.
+        reached: Of what a widened walk reached; it can only raise the grade.
+    """
+    best = max((*relevances[: numbers.looked_at], *reached[: numbers.looked_at]), default=0.0)
     if best >= numbers.correct_from:
         return Grade.CORRECT
     return Grade.INCORRECT if best < numbers.incorrect_below else Grade.AMBIGUOUS
 
 
-def next_step(verdict: Grade, tried: Collection[Step]) -> Step:
-    """Return what to do about a grade, given what was tried: each remedy once, and a correct set is left alone."""
+def next_step(verdict: Grade, tried: Collection[Step], *, widest: bool = False) -> Step:
+    """Return what to do about a grade, given what was tried: each remedy once, and a correct set is left alone.
+
+    Args:
+        verdict: The grade.
+        tried: The remedies already taken.
+        widest: The walk covers everything already, so that widening would only repeat it.
+    """
     if verdict is Grade.CORRECT:
         return Step.ACCEPT
     if verdict is Grade.AMBIGUOUS:
-        return Step.ACCEPT if tried else Step.WIDEN
+        return Step.ACCEPT if tried or widest else Step.WIDEN
     return Step.GIVE_UP if Step.RETRY in tried else Step.RETRY

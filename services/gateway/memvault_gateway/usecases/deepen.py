@@ -13,6 +13,8 @@ from memvault_gateway.ports import GraphWalk, MemorySearch
 from memvault_gateway.settings import Settings
 from memvault_gateway.usecases.watch import Watch
 
+_WIDEST = "HYBRID"
+
 
 @dataclass(frozen=True)
 class Deepened:
@@ -39,20 +41,25 @@ class Deepen:
         """Return the deepened set; failing parts degrade it."""
         steps: list[str] = []
         tried: list[Step] = []
-        current, verdict = found, self._grade(found)
+        current, verdict = found, grade(found.relevances, self._settings.self_check)
         walked = await self._walk(ask, understanding, current, watch)
-        while (step := next_step(verdict, tried)) is not Step.ACCEPT and step is not Step.GIVE_UP:
+        scored: Rescored | None = None
+        while (step := self._next(verdict, tried, understanding)) is not Step.ACCEPT and step is not Step.GIVE_UP:
             steps.append(f"{verdict.value}: {step.value}")
             tried.append(step)
             understanding, current, walked = await self._again(ask, understanding, (current, walked), step, watch)
-            verdict = self._grade(current)
-        steps.append(f"{verdict.value} by {'rerank' if current.reranked else 'scoring'} scores")
+            scored = await self._score(ask, understanding, current, walked, watch) if step is Step.WIDEN else None
+            reached = tuple(card.similarity for card in scored.cards) if scored else ()
+            verdict = grade(current.relevances, self._settings.self_check, reached)
+        steps.append(f"{verdict.value} by similarity")
         outcome = "insufficient" if verdict is Grade.INCORRECT else verdict.value
-        cards = await self._cascade_cards(ask, understanding, current, walked, watch)
+        if scored is None:
+            scored = await self._score(ask, understanding, current, walked, watch)
+        cards = self._cascade_cards(ask, understanding, current, walked, scored)
         return Deepened(understanding, current, cards, outcome, tuple(steps), walked.entities)
 
-    def _grade(self, found: Found) -> Grade:
-        return grade(found.relevances, self._settings.self_check)
+    def _next(self, verdict: Grade, tried: Sequence[Step], understanding: Understanding) -> Step:
+        return next_step(verdict, tried, widest=understanding.retrieval_mode == _WIDEST)
 
     async def _walk(self, ask: Ask, understanding: Understanding, found: Found, watch: Watch) -> Walked:
         if "cascade" in ask.evaluation.off:
@@ -75,7 +82,7 @@ class Deepen:
     ) -> tuple[Understanding, Found, Walked]:
         """Widen, or try the runner-up intent; what was better before stays."""
         if step is Step.WIDEN:
-            wider = replace(understanding, retrieval_mode="HYBRID")
+            wider = replace(understanding, retrieval_mode=_WIDEST)
             return wider, before[0], await self._walk(ask, wider, before[0], watch)
         other = replace(
             understanding,
@@ -93,12 +100,11 @@ class Deepen:
             return understanding, *before
         return other, found, await self._walk(ask, other, found, watch)
 
-    async def _cascade_cards(
-        self, ask: Ask, understanding: Understanding, found: Found, walked: Walked, watch: Watch
+    def _cascade_cards(
+        self, ask: Ask, understanding: Understanding, found: Found, walked: Walked, scored: Rescored
     ) -> tuple[Card, ...]:
-        shown = {card.block_id for card in found.cards[: ask.limit]}
+        shown = _shown(ask, found)
         reached = {block.block_id: block for block in walked.blocks if block.block_id not in shown}
-        scored = await self._score(ask, understanding, found, list(reached), watch)
         blocks = [replace(card, path=reached[card.block_id].path) for card in scored.cards if card.block_id in reached]
         facts = [card for card in walked.triples if not card.supports or not shown.issuperset(card.supports)]
         summarised = {card.block_id.partition("/")[0] for card in walked.summaries}
@@ -111,8 +117,11 @@ class Deepen:
         return tuple(_alternate(order))[: self._settings.cascade_limit]
 
     async def _score(
-        self, ask: Ask, understanding: Understanding, found: Found, block_ids: Sequence[str], watch: Watch
+        self, ask: Ask, understanding: Understanding, found: Found, walked: Walked, watch: Watch
     ) -> Rescored:
+        """Score the blocks that only the walk reached, in the frame of the search."""
+        shown = _shown(ask, found)
+        block_ids = list(dict.fromkeys(block.block_id for block in walked.blocks if block.block_id not in shown))
         if not block_ids:
             return Rescored()
         try:
@@ -125,6 +134,10 @@ class Deepen:
             return Rescored()
         watch.note(*scored.degraded)
         return scored
+
+
+def _shown(ask: Ask, found: Found) -> frozenset[str]:
+    return frozenset(card.block_id for card in found.cards[: ask.limit])
 
 
 def _alternate(groups: Sequence[Sequence[Card]]) -> list[Card]:
