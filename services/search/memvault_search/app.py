@@ -160,7 +160,7 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     succession = Succession(saving, load_single_valued())
     writing = Writing(vaults, index, encoder, succession, announcer, ticking, settings)
     forgetting = Forgetting(vaults, index, encoder, succession, announcer, ticking, settings)
-    signals = Signals(vaults, saving, event_ids_kept=settings.writing.event_ids_kept)
+    signals = Signals(vaults, saving, announcer, event_ids_kept=settings.writing.event_ids_kept)
     dreaming = Dreaming(vaults, index, encoder, saving, announcer, ticking, settings)
     reading = Reading(vaults, index)
     preparing = Preparing(vaults, newer_at_most=settings.finding.candidates)

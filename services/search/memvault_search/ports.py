@@ -148,6 +148,10 @@ class BlockIndex(Protocol):
         """The user's write version as it is stored; 0 when nothing is."""
         ...
 
+    async def raise_version(self, user_id: str, at_least: int) -> int:
+        """Count a change that no passage took part in; returns the write version as `write` does."""
+        ...
+
     async def rewrite(self, user_id: str, passages: Sequence[PassageVectors]) -> None:
         """Write passages again whose block stays; a view that is missing is taken away."""
         ...
@@ -255,6 +259,10 @@ class Announcer(Protocol):
 
     async def forgotten(self, user_id: str, block_ids: Sequence[str], *, whole_user: bool) -> int:
         """Blocks are gone; returns the event's sequence in the stream of blocks."""
+        ...
+
+    async def rejected(self, user_id: str, block_id: str, *, feedback_event_id: str) -> None:
+        """Somebody said that a block is wrong: nothing shall be built on it any more."""
         ...
 
     async def dream_finished(self, run_id: str, changes: Mapping[str, int], took_ms: float) -> None:

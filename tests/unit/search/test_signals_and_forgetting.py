@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,53 @@ async def test_reading_leaves_version_and_write_version_alone(house: House) -> N
     await read(house, "a", event="e1")
     assert (await house.get("a")).version == 1
     assert (await house.app.vaults.of("ann")).write_version == 1
+
+
+@pytest.mark.r("R-54")
+@pytest.mark.parametrize(
+    ("change", "raised"),
+    [
+        ({"quarantine_set": frozenset({"spam"})}, 1),
+        ({"superseded_by": "b"}, 1),
+        ({"summary": "short"}, 1),
+        ({"centrality": 0.5}, 0),
+        ({"quarantine_unset": frozenset({"spam"})}, 0),
+    ],
+)
+async def test_what_a_reader_would_see_raises_the_write_version_here_and_in_the_index(
+    house: House, change: dict[str, Any], raised: int
+) -> None:
+    await house.write(note("a", "x"))
+    await house.app.usecases.signals.annotated("ann", [Annotation("a", **change)], event_id="e1")
+    assert (await house.app.vaults.of("ann")).write_version == 1 + raised
+    assert await house.app.index.write_version("ann") == 1 + raised
+
+
+@pytest.mark.r("R-54", "R-18")
+async def test_a_rejection_raises_the_write_version_and_votes_do_not(house: House) -> None:
+    await house.write(note("a", "x"))
+    judged = house.app.usecases.signals.judged
+    await judged("ann", "a", "up", event_id="f1")
+    await judged("ann", "a", "down", event_id="f2")
+    assert (await house.app.vaults.of("ann")).write_version == 1
+    await judged("ann", "a", "rejected", event_id="f3")
+    assert (await house.app.vaults.of("ann")).write_version == 2
+
+
+async def test_a_rejection_is_told_to_the_house_once_and_its_echo_changes_nothing(house: House) -> None:
+    await house.write(note("a", "x"))
+    rejection = events_pb2.FeedbackRecorded(user_id="ann", block_id="a", verdict="rejected")
+    await house.bus.publish(subjects.FEEDBACK_RECORDED, rejection, event_id="f1")
+    await house.bus.settled()
+    await house.app.usecases.signals.judged("ann", "a", "rejected", event_id="f1")
+    await house.app.usecases.signals.judged("ann", "missing", "rejected", event_id="f2")
+    await house.bus.settled()
+    told = [event for event in house.bus.published if event.subject == subjects.BLOCK_ANNOTATED]
+    assert [(one.id, list(one.message.annotations[0].quarantine_set)) for one in told] == [
+        ("f1:rejected", ["rejected"])
+    ]
+    block = await house.get("a")
+    assert (block.downs, block.version, block.quarantine) == (1, 2, {"rejected"})
 
 
 async def test_events_from_the_bus_reach_their_blocks(house: House) -> None:

@@ -8,7 +8,7 @@ from memvault.bus import subjects
 from memvault.bus.port import Bus
 from memvault.events.v1 import events_pb2 as pb
 from memvault.recall.v1 import types_pb2
-from memvault_search.domain.block import Block, StoredBlock
+from memvault_search.domain.block import REJECTED_TAG, Block, StoredBlock
 
 _IDS_IN_ONE_EVENT = 2000
 """200 characters of id at most: well below the bus's limit of 1 MB a message."""
@@ -56,6 +56,12 @@ class BusAnnouncer:
             message = pb.BlockForgotten(user_id=user_id, block_ids=part)
             sequence = await self._bus.publish(subjects.BLOCK_FORGOTTEN, message)
         return sequence
+
+    async def rejected(self, user_id: str, block_id: str, *, feedback_event_id: str) -> None:
+        """`memory.block.annotated`, which search hears too and finds done."""
+        annotation = pb.BlockAnnotation(block_id=block_id, quarantine_set=[REJECTED_TAG])
+        message = pb.BlockAnnotated(user_id=user_id, annotations=[annotation])
+        await self._bus.publish(subjects.BLOCK_ANNOTATED, message, event_id=f"{feedback_event_id}:rejected")
 
     async def dream_finished(self, run_id: str, changes: Mapping[str, int], took_ms: float) -> None:
         """`maintenance.dream.finished`."""

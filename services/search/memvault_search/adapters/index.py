@@ -110,8 +110,8 @@ class StoredIndex:
         if made_by != mine:
             text = (
                 f"the index was made by encoder {made_by['encoder_id']} (prefixes {made_by['prefix_version']}), "
-                f"this is {encoder_id} ({prefix_version}): set the former encoder again, or export with "
-                "`memvault export`, remove the data of search and import again"
+                f"this is {encoder_id} ({prefix_version}): set the former encoder again, or start "
+                "with a new MEMVAULT_HOME and import again"
             )
             raise Fault(Reason.EMBEDDER_CHANGED, text)
 
@@ -171,7 +171,7 @@ class StoredIndex:
         heads = [Point(head_id(user_id, one.block.id), to_payload(one)) for one in stored]
         await self._store.upsert(BLOCKS, heads)
         await self._drop_points(stale_points)
-        return await self._raise_version(user_id, write_version)
+        return await self.raise_version(user_id, write_version)
 
     async def rewrite(self, user_id: str, passages: Sequence[PassageVectors]) -> None:
         """Write whole points again; token vectors of views that have none now stay."""
@@ -220,14 +220,14 @@ class StoredIndex:
         await self._store.upsert(BLOCKS, marks)
         await self._store.delete(BLOCKS, [head_id(user_id, one.block.id) for one in stored])
         await self._drop_points([one.point_id for block in stored for one in block.passages])
-        return await self._raise_version(user_id, write_version)
+        return await self.raise_version(user_id, write_version)
 
     async def write_version(self, user_id: str) -> int:
         """Read the vault point, or what a forgotten user left."""
         points = await self._store.retrieve(BLOCKS, [vault_id(user_id), user_tombstone_id(user_id)])
         return max((one.payload["write_version"] for one in points), default=0)
 
-    async def _raise_version(self, user_id: str, at_least: int) -> int:
+    async def raise_version(self, user_id: str, at_least: int) -> int:
         """Count a write by compare-and-set, so that two replicas never share a version."""
         id_, ticket = vault_id(user_id), uuid4().hex
         while True:

@@ -29,6 +29,10 @@ class MemoryAnnouncer:
         """Keep it."""
         return self._tell("forgotten", user=user_id, blocks=tuple(block_ids), whole_user=whole_user)
 
+    async def rejected(self, user_id: str, block_id: str, *, feedback_event_id: str) -> None:
+        """Keep it."""
+        self._tell("rejected", user=user_id, block=block_id, event=feedback_event_id)
+
     async def dream_finished(self, run_id: str, changes: Mapping[str, int], took_ms: float) -> None:
         """Keep it."""
         self._tell("dream_finished", run=run_id, changes=dict(changes), took_ms=took_ms)

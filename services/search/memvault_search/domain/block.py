@@ -10,7 +10,8 @@ from datetime import datetime
 
 from memvault_search.domain.moment import Moment
 
-QUARANTINE_TAGS = frozenset({"spam", "boilerplate", "low_signal", "test_data", "garbled", "system_echo", "rejected"})
+REJECTED_TAG = "rejected"
+QUARANTINE_TAGS = frozenset({"spam", "boilerplate", "low_signal", "test_data", "garbled", "system_echo", REJECTED_TAG})
 NEAR_COPY_TAG = "near_copy"
 DEFAULT_SOURCE_KIND = "hand_written"
 DEFAULT_SERVICE = "default"

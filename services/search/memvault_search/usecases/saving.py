@@ -1,4 +1,8 @@
-"""Saving what changes on blocks without their text, safely beside another replica."""
+"""Saving what changes on blocks without their text, safely beside another replica.
+
+A change that a reader would see has raised the block's version: it raises the user's write version too, so that no
+prepared answer shows the block as it was (R-54).
+"""
 
 from __future__ import annotations
 
@@ -31,11 +35,19 @@ class Saving:
             return
         next_ones = [replace(one, revision=one.revision + 1) for one in changed]
         lost = await self._index.save(vault.user_id, next_ones)
+        visible = False
         for one in next_ones:
             if one.block.id not in lost:
+                visible = visible or _version(vault, one.block.id) != one.block.version
                 vault.change(one)
+        if visible:
+            await self.announce_change(vault)
         if lost:
             raise Fault(Reason.VERSION_CONFLICT, f"{len(lost)} blocks were changed meanwhile: try again")
+
+    async def announce_change(self, vault: Vault) -> None:
+        """Raise the write version: what was prepared before is compared with the blocks again."""
+        vault.write_version = await self._index.raise_version(vault.user_id, vault.write_version + 1)
 
     async def apply(self, vault: Vault, block_ids: Iterable[str], change: Change) -> int:
         """Change those of the blocks that exist; returns how many changed."""
@@ -47,3 +59,8 @@ class Saving:
                 changed.append(replaced)
         await self.save(vault, changed)
         return len(changed)
+
+
+def _version(vault: Vault, block_id: str) -> int:
+    stored = vault.get(block_id)
+    return 0 if stored is None else stored.block.version

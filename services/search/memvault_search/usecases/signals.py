@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from memvault_search.domain.block import Block, StoredBlock
+from memvault_search.domain.block import REJECTED_TAG, Block, StoredBlock
+from memvault_search.ports import Announcer
 from memvault_search.usecases.saving import Saving
 from memvault_search.usecases.vaults import Vaults
 
 Verdict = Literal["up", "down", "rejected"]
 VERDICTS: tuple[Verdict, ...] = ("up", "down", "rejected")
-REJECTED_TAG = "rejected"
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,21 @@ class Annotation:
     summary: str | None = None
     screened_version: str | None = None
 
+    @property
+    def is_visible(self) -> bool:
+        """Whether a reader could see the change; nobody sees a centrality."""
+        changes = (self.superseded_by, self.summary, self.screened_version)
+        return bool(self.quarantine_set or self.quarantine_unset) or any(one is not None for one in changes)
+
 
 class Signals:
     """The use case; one object serves all users."""
 
-    def __init__(self, vaults: Vaults, saving: Saving, *, event_ids_kept: int) -> None:
+    def __init__(self, vaults: Vaults, saving: Saving, announcer: Announcer, *, event_ids_kept: int) -> None:
         """`event_ids_kept`: events remembered per block, so that one delivered twice counts once."""
         self._vaults = vaults
         self._saving = saving
+        self._announcer = announcer
         self._event_ids_kept = event_ids_kept
 
     async def accessed(
@@ -50,7 +57,7 @@ class Signals:
         return await self._apply(user_id, block_ids, event_id, read)
 
     async def judged(self, user_id: str, block_id: str, verdict: Verdict, *, event_id: str) -> int:
-        """Count a judgement; `rejected` also puts the block into quarantine. Returns blocks changed."""
+        """Count a judgement; `rejected` also puts the block into quarantine, everywhere. Returns blocks changed."""
 
         def judge(block: Block) -> Block:
             if verdict == "up":
@@ -61,7 +68,12 @@ class Signals:
             quarantine = block.quarantine | {REJECTED_TAG}
             return replace(judged, quarantine=quarantine, version=block.version + 1)
 
-        return await self._apply(user_id, [block_id], event_id, judge)
+        rejected = verdict == "rejected"
+        changed = await self._apply(user_id, [block_id], event_id, judge, visible=rejected)
+        if rejected and (await self._vaults.of(user_id)).get(block_id) is not None:
+            # Told again when the event is delivered again: the bus keeps the same id once.
+            await self._announcer.rejected(user_id, block_id, feedback_event_id=event_id)
+        return changed
 
     async def annotated(self, user_id: str, annotations: Sequence[Annotation], *, event_id: str) -> int:
         """Apply what other services found out. Returns blocks changed."""
@@ -70,7 +82,8 @@ class Signals:
         def annotate(block: Block) -> Block:
             return _annotated(block, by_id[block.id])
 
-        return await self._apply(user_id, list(by_id), event_id, annotate)
+        visible = any(one.is_visible for one in annotations)
+        return await self._apply(user_id, list(by_id), event_id, annotate, visible=visible)
 
     async def _apply(
         self,
@@ -78,16 +91,26 @@ class Signals:
         block_ids: Sequence[str],
         event_id: str,
         change: Callable[[Block], Block],
+        *,
+        visible: bool = False,
     ) -> int:
+        again = False
+
         def once(stored: StoredBlock) -> StoredBlock | None:
+            nonlocal again
             if event_id in stored.event_ids:
+                again = True
                 return None
             block = change(stored.block)
             events = (*stored.event_ids, event_id)[-self._event_ids_kept :]
             return None if block == stored.block else replace(stored, block=block, event_ids=events)
 
         async with self._vaults.changing(user_id) as vault:
-            return await self._saving.apply(vault, block_ids, once)
+            changed = await self._saving.apply(vault, block_ids, once)
+            if visible and again and not changed:
+                # The first delivery may have died between the block and the write version.
+                await self._saving.announce_change(vault)
+            return changed
 
 
 def _annotated(block: Block, wanted: Annotation) -> Block:
