@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from memvault.faults import Fault
 from memvault.recall.v1 import types_pb2
 from memvault.text import search_tokens
+from memvault_gateway.adapters.block_texts import stored
 from memvault_gateway.domain.model import (
     Ask,
     Card,
@@ -119,8 +120,7 @@ class MemoryBlocks(Part):
         """See `ports.MemorySearch`."""
         self.reach()
         known = [self.blocks[user_id, name] for name in block_ids if (user_id, name) in self.blocks]
-        stored = tuple(StoredBlock(one.id, one.version, {"text": one.text, "title": one.title}, one) for one in known)
-        return stored, self.write_version
+        return tuple(stored(one) for one in known), self.write_version
 
     async def export(self, user_id: str, *, timeout_s: float) -> AsyncIterator[Carried]:
         """See `ports.MemorySearch`."""

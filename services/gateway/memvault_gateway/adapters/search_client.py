@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memvault.faults import Fault, Reason
-from memvault.recall.v1 import recall_pb2, types_pb2
+from memvault.recall.v1 import recall_pb2
 from memvault.rpc.client import call, stream
 from memvault.rpc.stamps import timestamp
 from memvault.search.v1 import search_pb2 as pb
 from memvault_gateway.adapters import wire
+from memvault_gateway.adapters.block_texts import stored
 from memvault_gateway.adapters.vectors import QueryVectors
 from memvault_gateway.domain.model import (
     Ask,
@@ -26,8 +27,6 @@ from memvault_gateway.domain.model import (
 
 if TYPE_CHECKING:
     from memvault.search.v1.search_pb2_grpc import SearchServiceAsyncStub
-
-_TEXT_FIELDS = ("text", "summary", "title", "speaker")
 
 
 class SearchClient:
@@ -94,7 +93,7 @@ class SearchClient:
         """See `ports.MemorySearch`."""
         request = pb.ReadBlocksRequest(user_id=user_id, block_ids=block_ids)
         found = await call(self._stub.ReadBlocks, request, timeout_s=timeout_s)
-        return tuple(_stored(block) for block in found.blocks), found.write_version
+        return tuple(stored(block) for block in found.blocks), found.write_version
 
     async def export(self, user_id: str, *, timeout_s: float) -> AsyncIterator[Carried]:
         """See `ports.MemorySearch`."""
@@ -204,8 +203,3 @@ def _card(hit: pb.SearchHit) -> Card:
         similarity=hit.similarity,
         screened_version=block.screened_version,
     )
-
-
-def _stored(block: types_pb2.Block) -> StoredBlock:
-    texts = {name: getattr(block, name) for name in _TEXT_FIELDS if getattr(block, name)}
-    return StoredBlock(block.id, block.version, texts, block, block.screened_version)

@@ -301,7 +301,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class StoredBlock:
-    """A block as search keeps it: `texts` are the fields that must be screened, `carried` the whole."""
+    """A block as search keeps it: `texts` must be screened, by the way to each, `carried` is the whole."""
 
     block_id: str
     version: int

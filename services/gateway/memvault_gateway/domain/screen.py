@@ -9,7 +9,7 @@ from typing import Any
 from memvault.screening import sanitize_for_injection
 from memvault_gateway.domain.model import AuditHit, Card, PathStep
 
-_TEXTS = ("text", "title", "summary", "highlight", "speaker", "service", "source_uri")
+_TEXTS = ("text", "title", "summary", "highlight", "speaker", "service", "source_uri", "conversation_id")
 
 
 @dataclass(frozen=True)

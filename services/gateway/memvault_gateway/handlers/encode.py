@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from memvault.recall.v1 import memory_pb2, recall_pb2, types_pb2
 from memvault.rpc.stamps import timestamp
@@ -46,6 +47,18 @@ def answer_message(answer: Answer, *, explain: bool) -> recall_pb2.RecallRespons
 def degradation_messages(parts: Iterable[Degradation]) -> list[types_pb2.Degradation]:
     """Return the parts that were left out."""
     return [types_pb2.Degradation(part=part.part, reason=part.reason, detail=part.detail) for part in parts]
+
+
+def put_text(block: types_pb2.Block, way: str, text: str) -> None:
+    """Put a text of a block in its place; `way` is as in `StoredBlock.texts`: `title`, `tags.2`, `triples.0.object`."""
+    *steps, last = way.split(".")
+    inner: Any = block
+    for step in steps:
+        inner = inner[int(step)] if step.isdigit() else getattr(inner, step)
+    if last.isdigit():
+        inner[int(last)] = text
+    else:
+        setattr(inner, last, text)
 
 
 def outcome_messages(outcomes: Sequence[WriteOutcome]) -> list[memory_pb2.WriteOutcome]:

@@ -54,8 +54,8 @@ class MemoryHandlers(MemoryServiceServicer):
         block = Block()
         if isinstance(opened.block.carried, Block):
             block.CopyFrom(opened.block.carried)
-        for name, text in opened.texts.items():
-            setattr(block, name, text)
+        for way, text in opened.texts.items():
+            encode.put_text(block, way, text)
         return pb.GetBlockResponse(block=block, redacted=opened.redacted)
 
     async def ExportBlocks(
