@@ -186,6 +186,33 @@ async def test_a_quarantined_block_is_not_reached(house):
     assert "b3" in [b.block_id for b in (await house.walk(ask("王小明"))).blocks]
 
 
+async def test_what_stands_on_a_quarantined_block_alone_is_in_no_walk_and_no_summary(house):
+    await work_diary(house)
+    await house.garden.tend(USER)
+    quoting = [c for c in (await house.graphs.state(USER)).communities if "b3" in c.block_ids]
+    assert quoting
+    await house.ingest.annotate(USER, {"b3": (True, None)})
+    assert all("b3" not in c.block_ids for c in (await house.graphs.state(USER)).communities)
+    for mode in (Mode.LOCAL, Mode.HYBRID):
+        for moment in (None, NOW):
+            answer = await house.walk(ask("PaddleOCR 部署在 nas-01", mode, as_of=moment))
+            assert ("PaddleOCR", "部署在", "nas-01") not in facts_of(answer)
+            assert "b3" not in [b.block_id for b in answer.blocks]
+    await house.garden.tend(USER)
+    state = await house.graphs.state(USER)
+    assert all("b3" not in c.block_ids and "nas-01" not in c.summary for c in state.communities)
+    await house.ingest.annotate(USER, {"b3": (False, None)})
+    assert ("PaddleOCR", "部署在", "nas-01") in facts_of(await house.walk(ask("PaddleOCR 部署在 nas-01")))
+
+
+async def test_a_fact_that_another_block_states_too_outlives_a_quarantine(house):
+    await tell(house, a_block("b1", "Alice uses Rust.", days_ago=3), a_block("b2", "Alice uses Rust.", days_ago=2))
+    await house.ingest.annotate(USER, {"b1": (True, None)})
+    assert ("Alice", "uses", "Rust") in facts_of(await house.walk(ask("Alice")))
+    await house.ingest.annotate(USER, {"b2": (True, None)})
+    assert facts_of(await house.walk(ask("Alice"))) == []
+
+
 @pytest.mark.r("R-36", "R-13")
 async def test_centrality_is_announced_once_and_again_only_when_it_moved(house):
     await work_diary(house)

@@ -186,8 +186,8 @@ class Garden:
     ) -> Tended:
         parts = self._parts
         async with parts.graphs.writing(user_id) as state:
-            # Blocks forgotten while the summaries were written must not come back through them.
-            alive = [c for c in communities if all(b in state.graph.blocks for b in c.block_ids)]
+            # Blocks forgotten or put into quarantine meanwhile must not come back through the summaries.
+            alive = [c for c in communities if all(map(state.graph.may_quote, c.block_ids))]
             kept = {c.id for c in alive}
             fresh = [c for c in rewritten if c.id in kept]
             by_id = {c.id: vector for c, vector in zip(rewritten, vectors, strict=True) if c.id in kept}

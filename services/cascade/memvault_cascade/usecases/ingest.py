@@ -148,12 +148,15 @@ class Ingest:
         change = rules.forget(state.graph, gone, self._parts.rules.predicates)
         if not change.is_empty():
             await self._commit(user_id, state.graph, change)
-        left = [c for c in state.communities if not gone.intersection(c.block_ids)]
+        await self._drop_communities(user_id, state, gone)
+        return len(change.gone_triples)
+
+    async def _drop_communities(self, user_id: str, state: GraphState, blocks: set[str]) -> None:
+        """A summary may quote these blocks: it goes at once, the next rebuild writes a new one."""
+        left = [c for c in state.communities if not blocks.intersection(c.block_ids)]
         if len(left) < len(state.communities):
-            # A summary may quote what was forgotten: it goes at once, the next rebuild writes a new one.
             await self._parts.graphs.commit_communities(user_id, left, (), {}, 0)
             self._parts.changed(user_id)
-        return len(change.gone_triples)
 
     async def forget_user(self, user_id: str, sequence: int) -> int:
         """Remove a user's graph, but not what was written after `sequence`; how many facts went."""
@@ -164,7 +167,10 @@ class Ingest:
             return len(state.graph.triples)
 
     async def annotate(self, user_id: str, marks: Mapping[str, tuple[bool | None, str | None]]) -> None:
-        """Take over marks on blocks: quarantined or not, superseded by which block; None leaves a mark alone."""
+        """Take over marks on blocks: quarantined or not, superseded by which block; None leaves a mark alone.
+
+        What stands on blocks in quarantine alone leaves walks and summaries.
+        """
         async with self._parts.graphs.writing(user_id) as state:
             changes = [
                 rules.annotate(state.graph, block, quarantined=quarantined, superseded_by=superseded_by)
@@ -173,6 +179,7 @@ class Ingest:
             change = GraphChange(blocks=tuple(b for c in changes for b in c.blocks))
             if not change.is_empty():
                 await self._commit(user_id, state.graph, change)
+            await self._drop_communities(user_id, state, {b for b, (quarantined, _) in marks.items() if quarantined})
 
     async def _read(self, block: IncomingBlock) -> rules.Reading:
         whole = f"{block.title}\n{block.text}" if block.title else block.text

@@ -275,7 +275,7 @@ def _seeds(
     ends: dict[str, float] = {}
     for fact, similarity in list(found.get(Kind.TRIPLE.value, ()))[: numbers.facts]:
         triple = view.graph.triples.get(fact)
-        if triple is not None and similarity >= numbers.least_fact:
+        if triple is not None and view.graph.is_stated(triple) and similarity >= numbers.least_fact:
             for end in (triple.subject_id, triple.object_id):
                 ends[end] = max(ends.get(end, 0.0), similarity)
     best = sorted(question.seeds.items(), key=lambda item: (-item[1], item[0]))[: numbers.seed_blocks]

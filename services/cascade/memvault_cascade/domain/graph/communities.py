@@ -115,7 +115,7 @@ def fingerprint(graph: UserGraph, entity_ids: Sequence[str], block_ids: Sequence
     facts = sorted(
         f"{t.id}{t.valid_to}{len(t.support)}"
         for t in graph.triples.values()
-        if t.subject_id in members and t.object_id in members
+        if t.subject_id in members and t.object_id in members and graph.is_stated(t)
     )
     texts = sorted(f"{b}\x1f{graph.blocks[b].text}" for b in block_ids)
     return hashlib.sha256("\x1e".join((*sorted(members), *facts, *texts)).encode()).hexdigest()[:16]

@@ -222,6 +222,16 @@ class UserGraph:
     blocks: Mapping[str, BlockNode] = field(default_factory=lambda: MappingProxyType({}))
     synonyms: Mapping[str, tuple[Synonym, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
+    def may_quote(self, block_id: str) -> bool:
+        """Whether the graph holds a block and it is in no quarantine."""
+        return block_id in self.blocks and not self.blocks[block_id].quarantined
+
+    def is_stated(self, triple: Triple) -> bool:
+        """Whether a fact stands on anything but blocks in quarantine; what nobody is named for stands by itself."""
+        if not triple.support:
+            return True
+        return any(s.block_id not in self.blocks or self.may_quote(s.block_id) for s in triple.support)
+
 
 @dataclass(frozen=True, slots=True)
 class GraphChange:

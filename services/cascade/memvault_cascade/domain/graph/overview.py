@@ -68,7 +68,7 @@ def as_it_was(graph: UserGraph, community: Community, moment: datetime, limits: 
 
     None when nothing is left.
     """
-    blocks = tuple(b for b in community.block_ids if b in graph.blocks and graph.blocks[b].stated_at <= moment)
+    blocks = tuple(b for b in community.block_ids if graph.may_quote(b) and graph.blocks[b].stated_at <= moment)
     if len(blocks) == len(community.block_ids):
         return community
     if not blocks:

@@ -53,7 +53,7 @@ def material(
     Facts between members that hold (now, or at `as_of`), and the texts of the heaviest blocks; superseded ones only
     when nothing else is left or when the past is asked for.
     """
-    known = [b for b in block_ids if b in graph.blocks]
+    known = [b for b in block_ids if graph.may_quote(b)]
     current = [b for b in known if as_of is not None or not graph.blocks[b].superseded_by]
     chosen: list[tuple[datetime, str]] = []
     size = 0
@@ -77,6 +77,7 @@ def _facts(
         for t in graph.triples.values()
         if t.subject_id in members
         and t.object_id in members
+        and graph.is_stated(t)
         and (t.valid_to is None if as_of is None else t.holds_at(as_of))
     ]
     inside.sort(key=lambda t: (-len(t.support), t.id))

@@ -36,7 +36,8 @@ def build_view(
     """Compute a view of the graph as it stands at `moment`; an older view of it saves work."""
     matrix = build_matrix(graph, weights, moment)
     names = _names(graph, links, previous)
-    return GraphView(graph, matrix, names, FactIndex.of(graph.triples.values(), matrix), moment)
+    facts = FactIndex.of((t for t in graph.triples.values() if graph.is_stated(t)), matrix)
+    return GraphView(graph, matrix, names, facts, moment)
 
 
 def _names(graph: UserGraph, links: LinkLimits, previous: GraphView | None) -> NameIndex:
@@ -52,5 +53,6 @@ def _names(graph: UserGraph, links: LinkLimits, previous: GraphView | None) -> N
 def view_at(view: GraphView, weights: EdgeWeights, moment: datetime) -> GraphView:
     """The same graph as it stood at an earlier moment: without later blocks and facts (`as_of`)."""
     matrix = build_matrix(view.graph, weights, moment, past_only=True)
-    facts = FactIndex.of((t for t in view.graph.triples.values() if t.holds_at(moment)), matrix)
+    then = (t for t in view.graph.triples.values() if t.holds_at(moment) and view.graph.is_stated(t))
+    facts = FactIndex.of(then, matrix)
     return GraphView(view.graph, matrix, view.names, facts, moment)
