@@ -56,6 +56,7 @@ async def assemble(connect: Connect = by_address) -> Process:
         return channels.setdefault(name, connect(name))
 
     bus = open_bus(NAME)
+    address = load("http", HttpSettings).address
     app = await build(settings, peers=peers_of(channel), bus=bus, redis=redis)
     return Process(
         name=NAME,
@@ -65,7 +66,7 @@ async def assemble(connect: Connect = by_address) -> Process:
         tells_to_the_end=True,
         channels=list(channels.values()),
         opened=(redis.aclose,),
-        http=HttpServer(build_http(app.recall, app.memory, app.admin, settings), load("http", HttpSettings).address),
+        http=HttpServer(build_http(app.recall, app.memory, app.admin, settings, address), address),
     )
 
 

@@ -68,9 +68,9 @@ class World:
             (add_AdminServiceServicer_to_server, self.admin),
         )
 
-    def face(self) -> Any:
+    def face(self, address: str = "127.0.0.1:8765") -> Any:
         """The HTTP application."""
-        return build_http(self.recall, self.memory, self.admin, self.settings)
+        return build_http(self.recall, self.memory, self.admin, self.settings, address)
 
 
 @pytest.fixture(scope="session")

@@ -196,6 +196,28 @@ async def test_a_page_from_elsewhere_cannot_reach_the_memory(http: httpx.AsyncCl
     assert local.status_code == 200
 
 
+HOSTS = ["localhost", "LOCALHOST:8765", "127.0.0.1", "127.0.0.1:8765", "[::1]", "[::1]:8765"]
+FOREIGN = ["evil.example", "evil.example:8765", "localhost.evil.example", "127.0.0.1.nip.io", "10.0.0.5", "", "a@[::1]"]
+
+
+@pytest.mark.parametrize(("host", "status"), [*((one, 200) for one in HOSTS), *((one, 403) for one in FOREIGN)])
+@pytest.mark.parametrize("path", ["/healthz", "/v1/export?user_id=ann", "/openapi.json"])
+async def test_on_a_loopback_address_only_names_of_this_machine_are_answered(
+    http: httpx.AsyncClient, path: str, host: str, status: int
+) -> None:
+    answer = await http.get(path, headers={"host": host})
+    assert answer.status_code == status
+    if status != 200:
+        assert (answer.json()["reason"], answer.json()["metadata"]["field"]) == ("PERMISSION_DENIED", "host")
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_on_an_address_of_the_network_every_name_is_answered(world: Any) -> None:
+    transport = httpx.ASGITransport(world.face("0.0.0.0:8765"))
+    async with httpx.AsyncClient(transport=transport, base_url="http://memory.example") as client:
+        assert (await client.get("/healthz")).status_code == 200
+
+
 async def test_a_block_is_written_and_recalled_with_all_fields_of_the_contract(
     http: httpx.AsyncClient, world: Any
 ) -> None:

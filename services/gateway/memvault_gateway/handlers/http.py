@@ -13,6 +13,7 @@ from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -25,6 +26,7 @@ from memvault.rpc.local import LocalContext
 from memvault.runtime import telemetry
 from memvault_gateway.handlers.admin import AdminHandlers
 from memvault_gateway.handlers.http_body import read_body, read_query, read_segment
+from memvault_gateway.handlers.http_host import LOCAL, LocalNamesOnly, is_loopback, names_of
 from memvault_gateway.handlers.http_operations import Operation, operations_of
 from memvault_gateway.handlers.memory import MemoryHandlers
 from memvault_gateway.handlers.openapi import describe
@@ -35,12 +37,16 @@ _SERVICE = "gateway"
 _SYSTEM = "http"
 _JSON = "application/json"
 _BLOCKS = "/v1/blocks/"
-_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _TOO_SLOW = 408
 
 
-def build_http(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHandlers, settings: Settings) -> Starlette:
-    """Return the ASGI application over the same handlers that serve gRPC."""
+def build_http(
+    recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHandlers, settings: Settings, address: str
+) -> Starlette:
+    """Return the ASGI application over the same handlers that serve gRPC; `address` is the `host:port` it listens on.
+
+    On a loopback address only requests that name this machine are answered.
+    """
     operations = operations_of(recall, memory, admin)
     described = describe(operations)
     reader = _Reader(settings.body_bytes, settings.deadline.read_ms / 1000)
@@ -64,7 +70,8 @@ def build_http(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHandl
         Route("/healthz", alive),
         Route("/readyz", ready),
     ]
-    return Starlette(routes=routes, exception_handlers={HTTPException: _unrouted, Fault: _faulted})
+    guards = [Middleware(LocalNamesOnly, names_of(address), _problem)] if is_loopback(address) else []
+    return Starlette(routes=routes, middleware=guards, exception_handlers={HTTPException: _unrouted, Fault: _faulted})
 
 
 @dataclass(frozen=True)
@@ -137,7 +144,7 @@ def _path_fields(request: Request, operation: Operation) -> Mapping[str, str]:
 def _refuse_foreign_page(request: Request) -> None:
     """A web page that a browser shows must not reach the memory on the same machine."""
     origin = request.headers.get("origin")
-    if origin and urlsplit(origin).hostname not in _LOCAL:
+    if origin and urlsplit(origin).hostname not in LOCAL:
         message = "requests from other web pages are refused: call memvault from a program, or from a local page"
         raise Fault(Reason.PERMISSION_DENIED, message, field="origin")
 
