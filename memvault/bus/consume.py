@@ -117,7 +117,9 @@ class Consumer(Generic[M]):
     async def _give_up(self, message: NatsMessage, reason: str) -> None:
         raw = message.raw_message
         meta = raw.metadata
-        failure = Failure(meta.stream, meta.sequence.stream, self.durable.name, reason, meta.num_delivered)
+        failure = Failure(
+            meta.stream, meta.sequence.stream, self.durable.name, reason, meta.num_delivered, meta.timestamp
+        )
         _log.error("event.dead_letter", durable=self.durable.name, sequence=failure.sequence, reason=reason)
         try:
             await dead_letter.store(

@@ -18,9 +18,9 @@ import nats.errors
 import structlog
 from nats.js.errors import NotFoundError
 
-from memvault.bus.envelope import MESSAGE_ID, REPLAY_FOR, decode_header, encode_header
+from memvault.bus.envelope import MESSAGE_ID, ORIGINAL_SEQUENCE, REPLAY_FOR, decode_header, encode_header
 from memvault.bus.port import DeadLetter
-from memvault.bus.subjects import DEAD_LETTER_PREFIX, DEAD_LETTERS, DURABLES
+from memvault.bus.subjects import BLOCKS, DEAD_LETTER_PREFIX, DEAD_LETTERS, DURABLES
 from memvault.faults import Fault, Reason
 
 if TYPE_CHECKING:
@@ -47,13 +47,14 @@ class StillWanted(Exception):  # noqa: N818 - a state of the event, not an error
 
 @dataclass(frozen=True)
 class Failure:
-    """Which event failed, at which durable, why, and after how many deliveries."""
+    """Which event failed, at which durable, why, after how many deliveries, and when it had been stored (UTC)."""
 
     stream: str
     sequence: int
     durable: str
     reason: str
     deliveries: int
+    stored_at: datetime
 
 
 async def store(
@@ -66,6 +67,9 @@ async def store(
 ) -> None:
     """Keep an event as a dead letter; the same failure stored twice is kept once."""
     headers = {name: value for name, value in received.items() if name not in {MESSAGE_ID, REPLAY_FOR}}
+    if all(name.lower() != "ce-time" for name in headers):
+        # Without a time of its own the event's is that of its place in the stream, which it leaves now.
+        headers["ce-time"] = failure.stored_at.astimezone(UTC).isoformat()
     headers |= {
         MESSAGE_ID: f"dead_letter:{failure.stream}:{failure.sequence}:{failure.durable}",
         _REASON: encode_header(failure.reason[:_MAX_REASON_CHARS]),
@@ -87,13 +91,13 @@ async def settle_advisory(jetstream: JetStreamContext, advisory: bytes, timeout_
     """
     told = json.loads(advisory)
     reason = told.get("reason") or "handling it never finished: the process died or hung at each delivery"
-    failure = Failure(
-        str(told["stream"]), int(told["stream_seq"]), str(told["consumer"]), reason, int(told["deliveries"])
-    )
+    stream, sequence = str(told["stream"]), int(told["stream_seq"])
     try:
-        message = await jetstream.get_msg(failure.stream, failure.sequence)
+        message = await jetstream.get_msg(stream, sequence)
     except NotFoundError:
         return
+    stored_at = message.time or datetime.now(UTC)
+    failure = Failure(stream, sequence, str(told["consumer"]), reason, int(told["deliveries"]), stored_at)
     subject = message.subject or ""
     await store(jetstream, failure, subject, message.headers or {}, message.data or b"", timeout_s)
     for durable in DURABLES:
@@ -142,11 +146,17 @@ async def newest(jetstream: JetStreamContext, limit: int) -> list[DeadLetter]:
 
 
 async def replay(jetstream: JetStreamContext, dead_letter_id: str, timeout_s: float) -> int:
-    """Publish the letter's event again for the durable that failed, then remove the letter; the new sequence."""
+    """Publish the letter's event again for the durable that failed, then remove the letter; the new sequence.
+
+    An event about blocks carries the sequence that it had at first, so that nothing newer is overwritten by it. An
+    utterance does not: it is erased by its place in the stream, which is the new one.
+    """
     message = await _get(jetstream, dead_letter_id)
     letter = _letter(message)
     # Not the id of the event: the server would take the replay for a repetition and drop it.
     headers = {name: value for name, value in (message.headers or {}).items() if not _is_ours(name)}
+    if letter.stream == BLOCKS.name:
+        headers = {ORIGINAL_SEQUENCE: str(letter.sequence), **headers}  # the first one stays when it fails again
     headers |= {MESSAGE_ID: f"replay:{dead_letter_id}", REPLAY_FOR: letter.durable}
     stored = await jetstream.publish(
         letter.subject, letter.body, timeout=timeout_s, stream=letter.stream, headers=headers

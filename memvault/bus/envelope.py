@@ -22,6 +22,7 @@ M = TypeVar("M", bound=Message)
 MESSAGE_ID = "Nats-Msg-Id"
 TRACEPARENT = "traceparent"
 REPLAY_FOR = "memvault-replay-for"
+ORIGINAL_SEQUENCE = "memvault-original-sequence"
 MAX_ID_CHARS = 300
 _SAFE_IN_HEADER = "!#$&'()*+,-./:;<=>?@[]^_`{|}~ "
 
@@ -37,7 +38,10 @@ class Reject(Exception):  # noqa: N818 - read as a verb where it is raised
 
 @dataclass(frozen=True)
 class Event(Generic[M]):
-    """One fact. `time` is aware UTC; `sequence` and `stream` are None until the bus has stored it."""
+    """One fact. `time` is aware UTC; `sequence` and `stream` are None until the bus has stored it.
+
+    A dead letter about blocks that is replayed keeps the sequence it had at first: it is as old as it was.
+    """
 
     id: str
     subject: str
@@ -110,10 +114,15 @@ def parse(
         time=_time(lower.get("ce-time"), stored_at),
         message=message,
         traceparent=lower.get(TRACEPARENT),
-        sequence=sequence,
+        sequence=_first_sequence(lower) or sequence,
         stream=stream,
         delivery=delivery,
     )
+
+
+def _first_sequence(lower: Mapping[str, str]) -> int | None:
+    value = lower.get(ORIGINAL_SEQUENCE, "")
+    return int(value) if REPLAY_FOR in lower and value.isascii() and value.isdecimal() else None
 
 
 def encode_header(value: str) -> str:

@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 from memvault.bus import envelope
 from memvault.bus.envelope import Event, Reject
 from memvault.bus.port import DeadLetter, DurableState
-from memvault.bus.subjects import DURABLES, Durable, stream_of
+from memvault.bus.subjects import BLOCKS, DURABLES, Durable, stream_of
 from memvault.faults import Fault, Reason
 
 if TYPE_CHECKING:
@@ -150,8 +150,11 @@ class MemoryBus:
         if letter is None:
             raise Fault(Reason.NOT_FOUND, f"there is no dead letter {dead_letter_id}")
         subscriber = next(item for item in self._subscribers if item.durable.name == letter.durable)
+        headers = {"ce-id": envelope.encode_header(letter.event_id), envelope.REPLAY_FOR: letter.durable}
+        if letter.stream == BLOCKS.name:
+            headers[envelope.ORIGINAL_SEQUENCE] = str(letter.sequence)
         event = envelope.parse(
-            {"ce-id": envelope.encode_header(letter.event_id)},
+            headers,
             letter.body,
             subscriber.message_type,
             subject=letter.subject,
@@ -178,7 +181,7 @@ class MemoryBus:
 
     def _store(self, stream: str, event: Event[Any], body: bytes, only_for: str | None) -> int:
         sequence = self._sequences[stream] = self._sequences.get(stream, 0) + 1
-        stored = replace(event, sequence=sequence, stream=stream)
+        stored = replace(event, sequence=event.sequence or sequence, stream=stream)
         self._seen[stream, event.id] = sequence
         self._stored[stream, sequence] = stored
         self.published.append(stored)

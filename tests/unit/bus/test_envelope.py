@@ -75,3 +75,16 @@ def test_a_time_without_a_zone_or_sense_is_rejected_with_an_example(value):
 def test_an_endless_id_is_rejected():
     with pytest.raises(Reject, match="longer than 300"):
         parse({"ce-id": "x" * 301})
+
+
+@pytest.mark.parametrize(
+    ("headers", "sequence"),
+    [
+        ({"Memvault-Replay-For": "search__blocks", "Memvault-Original-Sequence": "7"}, 7),
+        ({"memvault-replay-for": "search__blocks", "memvault-original-sequence": "seven"}, 99),
+        ({"memvault-replay-for": "search__blocks"}, 99),
+        ({"memvault-original-sequence": "7"}, 99),
+    ],
+)
+def test_a_replayed_event_keeps_the_place_it_had_at_first(headers, sequence):
+    assert parse(headers, sequence=99).sequence == sequence

@@ -26,10 +26,11 @@ async def test_each_durable_gets_each_event_once_and_a_repeated_id_is_stored_onc
 
 
 async def test_failures_are_tried_again_then_kept_and_replayed_for_the_one_that_failed():
-    bus, tries, broken = MemoryBus(max_deliver=3), [], True
+    bus, tries, broken, places = MemoryBus(max_deliver=3), [], True, set()
 
     async def failing(event: Event) -> None:
         tries.append(event.delivery)
+        places.add((event.sequence, event.time))
         if broken:
             raise RuntimeError("no")
 
@@ -46,9 +47,10 @@ async def test_failures_are_tried_again_then_kept_and_replayed_for_the_one_that_
     (letter,) = await bus.dead_letters(5)
     assert (tries, letter.reason, letter.durable) == ([1, 2, 3], "RuntimeError: no", "search__forget")
     broken = False
-    await bus.replay(letter.id)
+    assert await bus.replay(letter.id) == 2
     await bus.settled()
     assert tries == [1, 2, 3, 1]
+    assert [sequence for sequence, _ in places] == [1], "a replayed event is as old as it was"
     assert len(others) == 1
     assert await bus.dead_letters(5) == []
     await bus.stop()
