@@ -61,13 +61,14 @@ def unpack_index_value(value: bytes) -> tuple[float, list[float]]:
     return expires_at, list(struct.unpack_from(f"<{size // 4}f", value, _EXPIRY.size))
 
 
-def conditions_fingerprint(filters: bytes = b"", as_of: str = "", profile: str = "") -> str:
+def conditions_fingerprint(filters: bytes = b"", as_of: str = "", profile: str = "", time_zone: str = "") -> str:
     """Return 16 hex digits for the conditions that an answer was made under (R-54).
 
     Args:
         filters: The `Filters` message, serialised deterministically; empty when none was given.
         as_of: RFC 3339, empty for now.
         profile: As asked for, empty for the setting.
+        time_zone: IANA name, empty for the gateway's setting: it decides what "yesterday" means.
     """
-    parts = (filters, as_of.encode(), profile.encode())
+    parts = (filters, as_of.encode(), profile.encode(), time_zone.encode())
     return sha256(b"".join(struct.pack("<I", len(part)) + part for part in parts)).hexdigest()[:16]

@@ -98,7 +98,7 @@ async def build(settings: Settings, *, peers: Peers, bus: Bus, redis: Redis, clo
     facts, confirmations, search = BusFacts(bus), BusConfirmations(), SearchClient(peers.search)
     confirmations.watch(bus)
     parts = Parts(
-        router=RouterClient(peers.router),
+        router=RouterClient(peers.router, settings.time_zone),
         search=search,
         cascade=CascadeClient(peers.cascade),
         facts=facts,

@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from memvault.faults import Fault, Reason
+from memvault.prefetch_key import conditions_fingerprint
 from memvault.recall.v1 import recall_pb2
+from memvault.router.v1 import router_pb2
 from memvault.rpc.local import LocalContext
-from memvault_gateway.domain.model import Answer, Card, Prepared, Understanding
+from memvault_gateway.adapters.router_client import RouterClient
+from memvault_gateway.domain.model import Answer, Ask, Card, Prepared, Understanding
 
 AWAY = Fault(Reason.SERVICE_UNAVAILABLE, "nobody answers")
 
@@ -38,6 +41,37 @@ async def test_an_exact_hit_is_answered_without_a_search(world: Any) -> None:
     answer = await ask(world, "OCR 做到哪了")
     assert (answer.answered_from, [card.block_id for card in answer.cards]) == ("prefetch_exact", ["b1"])
     assert [(user, match) for user, match, _ in world.use.uses] == [("ann", "exact")]
+
+
+@pytest.mark.r("R-54")
+@pytest.mark.parametrize("more", [{"limit": 16}, {"token_budget": 2001}])
+async def test_more_than_an_entry_was_made_for_is_asked_in_full(world: Any, more: dict[str, int]) -> None:
+    fill(world)
+    prepare(world, "OCR 專案", "exact")
+    assert (await ask(world, "OCR 專案", limit=15, token_budget=2000)).answered_from == "prefetch_exact"
+    answer = await ask(world, "OCR 專案", explain=True, **more)
+    assert answer.answered_from == "search"
+    assert ("prefetch", "more_wanted") in {(one.step, one.reason) for one in answer.explanation.skipped}
+
+
+class Classifier:
+    """The router's stub: keeps what it is asked."""
+
+    def __init__(self) -> None:
+        self.conditions: list[str] = []
+
+    async def Classify(self, request: Any, **_: Any) -> router_pb2.ClassifyResponse:
+        self.conditions.append(request.conditions)
+        return router_pb2.ClassifyResponse()
+
+
+@pytest.mark.r("R-54")
+async def test_another_time_zone_is_another_condition_and_the_usual_one_is_none() -> None:
+    stub = Classifier()
+    client: Any = RouterClient(stub, "Asia/Taipei")  # type: ignore[arg-type]
+    for zone in ("Asia/Taipei", "Europe/Berlin"):
+        await client.classify(Ask("r", "昨天", "ann", 2000, 15, time_zone=zone), timeout_s=1.0)
+    assert stub.conditions == [conditions_fingerprint(), conditions_fingerprint(time_zone="Europe/Berlin")]
 
 
 @pytest.mark.r("R-54")

@@ -41,12 +41,13 @@ def test_a_damaged_index_value_is_refused(damaged: bytes) -> None:
 
 
 @pytest.mark.r("R-54")
-def test_other_filters_time_or_profile_are_other_conditions() -> None:
+def test_other_filters_time_profile_or_zone_are_other_conditions() -> None:
     made = {
         conditions_fingerprint(),
         conditions_fingerprint(filters=b"a"),
         conditions_fingerprint(as_of="a"),
         conditions_fingerprint(profile="a"),
+        conditions_fingerprint(time_zone="a"),
     }
-    assert len(made) == 4
-    assert conditions_fingerprint(b"", "", "") == conditions_fingerprint()
+    assert len(made) == 5
+    assert conditions_fingerprint(b"", "", "", "") == conditions_fingerprint()

@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 class RouterClient:
     """See `ports.QueryUnderstanding`."""
 
-    def __init__(self, stub: RouterServiceAsyncStub) -> None:
+    def __init__(self, stub: RouterServiceAsyncStub, time_zone: str) -> None:
+        """Ask `stub`; `time_zone` is the one of users who name none."""
         self._stub = stub
+        self._time_zone = time_zone
 
     async def classify(self, ask: Ask, *, timeout_s: float) -> Understanding:
         """See `ports.QueryUnderstanding`."""
-        return _understanding(ask, await call(self._stub.Classify, _request(ask), timeout_s=timeout_s))
+        return _understanding(ask, await call(self._stub.Classify, _request(ask, self._time_zone), timeout_s=timeout_s))
 
 
-def _request(ask: Ask) -> pb.ClassifyRequest:
+def _request(ask: Ask, usual_zone: str) -> pb.ClassifyRequest:
     wanted = ask.evaluation
     return pb.ClassifyRequest(
         user_id=ask.user_id,
@@ -48,14 +50,17 @@ def _request(ask: Ask) -> pb.ClassifyRequest:
         thinking_mode=wanted.thinking_mode,
         off=wanted.off,
         profile=wanted.profile,
-        conditions=_conditions(ask),
+        conditions=_conditions(ask, usual_zone),
         recall_id=ask.recall_id,
     )
 
 
-def _conditions(ask: Ask) -> str:
+def _conditions(ask: Ask, usual_zone: str) -> str:
     filters = wire.filters_message(ask.filters).SerializeToString(deterministic=True) if ask.filters else b""
-    return conditions_fingerprint(filters, ask.as_of.isoformat() if ask.as_of else "", ask.evaluation.profile)
+    as_of = ask.as_of.isoformat() if ask.as_of else ""
+    # prepared answers are made for a user who names no zone
+    zone = "" if ask.time_zone == usual_zone else ask.time_zone
+    return conditions_fingerprint(filters, as_of, ask.evaluation.profile, zone)
 
 
 def _understanding(ask: Ask, found: pb.ClassifyResponse) -> Understanding:

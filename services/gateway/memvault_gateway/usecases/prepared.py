@@ -7,16 +7,18 @@ from dataclasses import replace
 from memvault.faults import Fault
 from memvault_gateway.domain.model import Answer, Ask, Degradation, Found, Notes, Prepared, Skip, Understanding
 from memvault_gateway.ports import MemorySearch
-from memvault_gateway.settings import PrefetchSettings
+from memvault_gateway.settings import Settings
 from memvault_gateway.usecases.watch import Watch
 
 
 class FromPrepared:
     """Checks a prepared answer against what search knows now; None means: ask in full, nothing is lost."""
 
-    def __init__(self, search: MemorySearch, settings: PrefetchSettings) -> None:
+    def __init__(self, search: MemorySearch, settings: Settings) -> None:
         self._search = search
-        self._settings = settings
+        self._settings = settings.prefetch
+        # what entries are made under: the Slow Thinker asks without saying how much
+        self._made_limit, self._made_budget = settings.limit, settings.token_budget
 
     async def __call__(self, ask: Ask, understanding: Understanding, prepared: Prepared, watch: Watch) -> Answer | None:
         """Return the answer to screen and pack, or None."""
@@ -24,6 +26,9 @@ class FromPrepared:
             watch.skip(Skip("prefetch", "candidates_wanted"))
             return None
         if prepared.match == "exact":
+            if ask.limit > self._made_limit or ask.token_budget > self._made_budget:
+                watch.skip(Skip("prefetch", "more_wanted"))
+                return None
             fresh = await self._is_fresh(ask, prepared, watch)
             if fresh:
                 return _as_answer(ask, understanding, prepared, watch)

@@ -34,7 +34,7 @@ class Recall:
     def __init__(self, parts: Parts, settings: Settings) -> None:
         self._parts = parts
         self._settings = settings
-        self._from_prepared = FromPrepared(parts.search, settings.prefetch)
+        self._from_prepared = FromPrepared(parts.search, settings)
         self._deepen = Deepen(parts.search, parts.cascade, settings)
         self._deliver = Deliver(parts.facts, parts.prepared_use, parts.clock, settings)
 
