@@ -186,6 +186,10 @@ class BlockIndex(Protocol):
         """Remove everything of a user; only the time of the request stays, under a name that cannot be read back."""
         ...
 
+    async def mark_user_forgotten(self, user_id: str, forgotten: Moment, *, write_version: int) -> None:
+        """Remember when a user was forgotten, as `remove_user` does, and leave what was written since."""
+        ...
+
     async def user_forgotten(self, user_id: str) -> Moment | None:
         """When the user was forgotten as a whole, if ever."""
         ...

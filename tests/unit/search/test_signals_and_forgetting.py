@@ -242,6 +242,34 @@ async def test_a_forgotten_user_stays_forgotten_and_may_begin_anew(house: House)
     assert (await house.app.vaults.of("ann")).write_version > 1
 
 
+@pytest.mark.r("R-62")
+async def test_a_user_who_began_anew_is_not_given_back_what_was_forgotten_by_a_late_delivery(house: House) -> None:
+    write, apply = house.app.usecases.writing.write, house.app.usecases.forgetting.apply
+    early = Write(note("a", "x"), "refuse", "e1", Moment(1, NOW - timedelta(seconds=5)))
+    unseen = Write(note("z", "never seen"), "refuse", "e2", Moment(2, NOW - timedelta(seconds=4)))
+    later = Write(note("b", "new life"), "refuse", "e4", Moment(4, NOW + timedelta(seconds=1)))
+    await write(early)
+    await write(later)
+    forgotten = await apply("ann", [], Moment(3, NOW), whole_user=True)
+    assert forgotten.block_ids == ("a",)
+    assert [(await write(one)).status for one in (early, unseen)] == ["outdated", "outdated"]
+    assert (await apply("ann", [], Moment(3, NOW), whole_user=True)).block_ids == ()
+    again = await house.reopened()
+    assert (await again.app.usecases.writing.write(unseen)).status == "outdated"
+    assert [one.block.id for one in (await again.app.vaults.of("ann")).blocks()] == ["b"]
+    await again.bus.stop()
+
+
+@pytest.mark.r("R-62")
+async def test_a_late_write_is_outdated_also_when_the_forgotten_user_wrote_something_new(house: House) -> None:
+    write = house.app.usecases.writing.write
+    early = Write(note("a", "x"), "refuse", "e1", Moment(1, NOW - timedelta(seconds=5)))
+    await write(early)
+    await house.app.usecases.forgetting.apply("ann", [], Moment(2, NOW), whole_user=True)
+    await write(Write(note("b", "new life"), "refuse", "e3", Moment(3, NOW + timedelta(seconds=1))))
+    assert (await write(early)).status == "outdated"
+
+
 @pytest.mark.parametrize("named", [{}, {"block_ids": ["a"], "whole_user": True}, {"selection": Selection()}])
 async def test_what_to_forget_must_be_said_in_exactly_one_way(house: House, named) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(Fault) as caught:

@@ -250,7 +250,15 @@ class StoredIndex:
                 return version
 
     async def remove_user(self, user_id: str, *, forgotten: Moment, write_version: int) -> None:
-        """Remove by the user's name; the mark that stays bears a hash only."""
+        """Remove by the user's name."""
+        await self.mark_user_forgotten(user_id, forgotten, write_version=write_version)
+        for collection in (BLOCKS, PASSAGES, TOKENS):
+            await self._store.delete(collection, Eq("user_id", user_id))
+        self._token_cache.clear()
+        await self._store.flush()
+
+    async def mark_user_forgotten(self, user_id: str, forgotten: Moment, *, write_version: int) -> None:
+        """Write the mark, which bears a hash only."""
         mark = {
             "kind": "forgotten_user",
             "at": forgotten.time.isoformat(),
@@ -258,10 +266,6 @@ class StoredIndex:
             "write_version": write_version,
         }
         await self._store.upsert(BLOCKS, [Point(user_tombstone_id(user_id), mark)])
-        for collection in (BLOCKS, PASSAGES, TOKENS):
-            await self._store.delete(collection, Eq("user_id", user_id))
-        self._token_cache.clear()
-        await self._store.flush()
 
     async def user_forgotten(self, user_id: str) -> Moment | None:
         """Read the mark of `remove_user`."""

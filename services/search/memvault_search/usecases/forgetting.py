@@ -93,11 +93,13 @@ class Forgetting:
     async def _forget_user(self, vault: Vault, moment: Moment) -> Forgotten:
         earlier = await self._index.user_forgotten(vault.user_id)
         blocks = vault.blocks()
-        if earlier is not None and not earlier.is_before(moment):
+        if earlier is not None and (moment.sequence == earlier.sequence or moment.is_before(earlier)):
             return Forgotten((), vault.write_version)
         newer = [one for one in blocks if moment.is_before(one.written)]
         if newer:
             gone = [one for one in blocks if not moment.is_before(one.written)]
+            # What comes late of the time before must find the mark, though the user began anew meanwhile.
+            await self._index.mark_user_forgotten(vault.user_id, moment, write_version=vault.write_version)
             await self._remove(vault, gone, [one.block.id for one in gone], moment)
             return Forgotten(tuple(one.block.id for one in gone), vault.write_version)
         version = vault.write_version + 1

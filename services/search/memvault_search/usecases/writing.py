@@ -118,7 +118,7 @@ class Writing:
     async def _write(self, user_id: str, writes: Sequence[Write]) -> list[Written]:
         """Store the writes of one user, in order; the last one of each block's id wins."""
         async with self._vaults.changing(user_id) as vault:
-            user_gone = await self._index.user_forgotten(user_id) if not len(vault) else None
+            user_gone = await self._index.user_forgotten(user_id)
             plan: dict[str, StoredBlock] = {}
             outcomes: list[Outcome] = []
             for write in writes:
