@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from google.protobuf.message import Message
@@ -34,6 +35,7 @@ def read_ask(request: recall_pb2.RecallRequest, settings: Settings, recall_id: s
     """Return the checked question."""
     refuse_unknown(request)
     context = request.context
+    evaluation = _evaluation(context.evaluation)
     return Ask(
         recall_id=recall_id,
         user_id=edge.check_user(context.user_id),
@@ -42,7 +44,7 @@ def read_ask(request: recall_pb2.RecallRequest, settings: Settings, recall_id: s
         utterances=tuple(read_utterance(said) for said in context.recent_utterances[-_UTTERANCES_READ:]),
         caller=edge.check_word(context.caller, words.CALLERS, "context.caller", "api"),
         format=edge.check_word(context.format, words.FORMATS, "context.format", "json"),
-        origin=edge.check_word(context.origin, words.ORIGINS, "context.origin", "user"),
+        origin=_origin(edge.check_word(context.origin, words.ORIGINS, "context.origin", "user"), evaluation),
         token_budget=_optional(context, "token_budget", settings.token_budget, 1, 1_000_000),
         limit=_optional(context, "limit", settings.limit, 1, 100),
         filters=read_filters(context.filters),
@@ -50,7 +52,7 @@ def read_ask(request: recall_pb2.RecallRequest, settings: Settings, recall_id: s
         time_zone=edge.check_zone(context.time_zone) or settings.time_zone,
         explain=context.explain,
         deadline_ms=_optional(context, "deadline_ms", 0, 1, 600_000) or None,
-        evaluation=_evaluation(context.evaluation),
+        evaluation=evaluation,
     )
 
 
@@ -171,6 +173,12 @@ def _evaluation(wanted: recall_pb2.Evaluation) -> Evaluation:
         off=tuple(edge.check_switch(name) for name in wanted.off),
         include_candidates=wanted.include_candidates,
     )
+
+
+def _origin(named: str, evaluation: Evaluation) -> str:
+    """Return who is taken to ask: whoever forces or switches off a part tries something out, and is no user (R-06)."""
+    forced = replace(evaluation, include_candidates=False) != Evaluation()
+    return "eval" if named == "user" and forced else named
 
 
 def _labels(values: Iterable[str], field: str) -> tuple[str, ...]:
