@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 if TYPE_CHECKING:
     import asyncio
@@ -17,7 +18,11 @@ _LAST_CHARS = 300
 
 
 class Log:
-    """Writes the lines of processes."""
+    """Writes the lines of processes.
+
+    A file that would grow beyond `max_bytes` is put aside as `.log.1` in place of the one before it: the logs of a
+    process take twice `max_bytes` and no more, however long it runs.
+    """
 
     def __init__(self, folder: Folder, max_bytes: int, terminal: TextIO | None = None, width: int = 12) -> None:
         """Lines go to `folder.logs`, and to `terminal` when there is one; `width` columns are for the name."""
@@ -25,7 +30,7 @@ class Log:
         self._max_bytes = max_bytes
         self._terminal = terminal
         self._width = width
-        self._files: dict[str, TextIO] = {}
+        self._files: dict[str, BinaryIO] = {}
         self._last: dict[str, str] = {}
 
     def path(self, name: str) -> Path:
@@ -66,19 +71,26 @@ class Log:
 
     def _write(self, name: str, line: str) -> None:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+        data = f"{now} {line}\n".encode(errors="replace")
         file = self._files.get(name) or self._open(name)
-        file.write(f"{now} {line}\n")
-        file.flush()
+        if file.tell() and file.tell() + len(data) > self._max_bytes:
+            file = self._rotated(name, file)
+        file.write(data)
         if self._terminal is not None:
             self._terminal.write(f"{self._painted(name)} | {line}\n")
             self._terminal.flush()
 
-    def _open(self, name: str) -> TextIO:
-        path = self.path(name)
-        if path.exists() and path.stat().st_size > self._max_bytes:
-            path.replace(path.with_suffix(".log.1"))
-        self._files[name] = path.open("a", encoding="utf-8")
+    def _open(self, name: str) -> BinaryIO:
+        # Unbuffered: a line is in the file at once, and the place in it is its size.
+        self._files[name] = self.path(name).open("ab", buffering=0)
         return self._files[name]
+
+    def _rotated(self, name: str, full: BinaryIO) -> BinaryIO:
+        full.close()
+        path = self.path(name)
+        with contextlib.suppress(FileNotFoundError):  # somebody tidied up
+            path.replace(path.with_suffix(".log.1"))
+        return self._open(name)
 
     def _painted(self, name: str) -> str:
         padded = f"{name:<{self._width}}"
