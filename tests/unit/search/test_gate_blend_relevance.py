@@ -71,6 +71,14 @@ def test_those_behind_the_reranked_keep_their_order_below_them() -> None:
     assert blended.reranked == 3
 
 
+@pytest.mark.r("R-15")
+def test_those_behind_keep_their_order_also_when_one_is_last_by_scoring_and_by_rerank() -> None:
+    blended = blend(np.array([0.9, 0.8, 0.7, 0.6, 0.3, 0.1]), np.array([0.9, 0.5, 0.1]), 0.5)
+    assert blended.order == (0, 1, 2, 3, 4, 5)
+    assert (np.diff(blended.score) < 0).all()
+    assert blended.score[-1] > 0
+
+
 @pytest.mark.r("R-16")
 def test_equal_values_say_nothing_and_leave_the_word_to_the_other_side() -> None:
     assert blend(np.array([0.5, 0.5]), np.array([0.1, 0.2]), 0.3).order == (1, 0)

@@ -50,6 +50,17 @@ async def test_an_explanation_tells_every_rank_and_its_factors_multiply_to_the_s
             assert len([stage for stage in hit.why.stages if stage.stage != "Clamp"]) == 11
 
 
+@pytest.mark.r("R-10")
+async def test_the_votes_are_those_of_the_weights_in_force_and_add_up(house: House) -> None:
+    await house.write(*(turn(n, f"we talked about gardens and number{n}") for n in range(5)))
+    for more in ({"bare": True}, {"bare": True, "facet": "advice"}, {"text": "gardens and unheard wonders"}):
+        asked = {"text": "gardens number3", **more}
+        found = await house.ask(**asked, include_candidates=True)
+        for hit in found.candidates:
+            assert hit.why is not None
+            assert hit.why.fused == pytest.approx(sum(place.contribution for place in hit.why.places))
+
+
 @pytest.mark.r("R-11b")
 async def test_a_turn_is_found_by_what_was_said_before_it(house: House, ids: Ids) -> None:
     await house.write(

@@ -8,6 +8,9 @@ import numpy as np
 
 from memvault_search.domain.scoring.candidates import FloatArray
 
+LEAST = 1e-9
+"""What the last of the reranked has at least, so that those behind it can keep their order below."""
+
 
 @dataclass(frozen=True)
 class Bounds:
@@ -72,8 +75,9 @@ def blend(scores: FloatArray, rerank: FloatArray, weight_scoring: float) -> Blen
 def blend_late(
     scores: FloatArray, rerank: FloatArray, weight_scoring: float, scoring: Bounds, reranking: Bounds
 ) -> FloatArray:
-    """Blend by given bounds, so that a block scored later (R-14) shares the scale of the first list."""
-    return np.asarray(
-        weight_scoring * scoring.normalise(scores) + (1.0 - weight_scoring) * reranking.normalise(rerank),
-        dtype=np.float64,
-    )
+    """Blend by given bounds, so that a block scored later (R-14) shares the scale of the first list.
+
+    The values lie in [LEAST, 1].
+    """
+    mixed = weight_scoring * scoring.normalise(scores) + (1.0 - weight_scoring) * reranking.normalise(rerank)
+    return np.asarray(LEAST + (1.0 - LEAST) * mixed, dtype=np.float64)

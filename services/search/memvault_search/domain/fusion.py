@@ -87,13 +87,15 @@ class Cutoffs:
 class Fused:
     """`score` and `base`: (n,), by falling score, ties by id. `ranks`: (n, r), from 1; ABSENT = 0.
 
-    `base` lies in [0, 1] and is where scoring starts (R-13).
+    `base` lies in [0, 1] and is where scoring starts (R-13). `votes`: (n, r), what each ranker gave by the weight
+    that it had for this question; a row adds up to `score`.
     """
 
     ids: tuple[str, ...]
     score: FloatArray
     base: FloatArray
     ranks: IntArray
+    votes: FloatArray
     rankers: tuple[str, ...]
 
     def ranks_of(self, row: int) -> dict[str, int]:
@@ -157,6 +159,7 @@ def _ordered(
         score=fused[order],
         base=base[order],
         ranks=ranks[order],
+        votes=(votes * weights)[order],
         rankers=tuple(one.name for one in reference),
     )
 

@@ -12,7 +12,6 @@ from memvault_search.domain.fusion import ABSENT, Fused
 from memvault_search.domain.scoring.pipeline import Scored
 from memvault_search.domain.scoring.state import NOT_DROPPED
 from memvault_search.domain.vault import Vault
-from memvault_search.settings import SearchSettings
 from memvault_search.usecases.asking import Hit, Place, StageEffect, Why
 from memvault_search.usecases.finishing import Ordered, Shown
 from memvault_search.usecases.rankers import Best
@@ -29,7 +28,6 @@ class Explaining:
     ordered: Ordered
     shown: Shown
     best: Best
-    numbers: SearchSettings
 
     def hit(self, row: int, final: float, *, why: bool) -> Hit:
         """The candidate of a row as a hit, with its reasons on request."""
@@ -71,9 +69,6 @@ class Explaining:
             rank = int(self.fused.ranks[row, column])
             if rank == ABSENT:
                 continue
-            weight = self.numbers.finding.weights.get(ranker, 1.0)
-            rrf = self.numbers.fusion.method == "rrf"
-            vote = weight / (self.numbers.fusion.k + rank) if rrf else 0.0
             score = self.scores.get(ranker, {}).get(block_id, np.nan)
-            places.append(Place(ranker, rank, float(score), vote))
+            places.append(Place(ranker, rank, float(score), float(self.fused.votes[row, column])))
         return tuple(places)

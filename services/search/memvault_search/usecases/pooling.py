@@ -64,6 +64,7 @@ def pool_of(rankings: Sequence[Ranking], best: Best, reference: Reference | None
             score=fused.score[:most],
             base=fused.base[:most],
             ranks=fused.ranks[:most],
+            votes=fused.votes[:most],
         )
         return Pool(cut, best, rankings, by_ranker)
     late = {one: [by_ranker.get(cut.name, {}).get(one, np.nan) for cut in reference.lists] for one in best.rows}

@@ -116,7 +116,7 @@ class Searching:
         rows = _top(final, scored, question, limit, numbers.finding.grouping_share)
         slots = [best.slots[scored.candidates.ids[row]] for row in rows]
         relevance = self._relevance(question, vault, slots, shown, rows, ordered, numbers)
-        explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best, numbers)
+        explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best)
         return Found(
             hits=tuple(explaining.hit(row, float(final[row]), why=conditions.explain) for row in rows),
             confidence=_confidence(question, relevance, rows),
