@@ -93,7 +93,7 @@ def test_json_has_the_fields_of_the_contract_and_leaves_empty_ones_out() -> None
         "service": "notes",
         "source": {"kind": "hand_written", "uri": "file://ocr.md"},
         "speaker": "Ann",
-        "event_time": "2026-02-25T09:00:00+00:00",
+        "event_time": "2026-02-25T09:00:00Z",
         "trust": 1.0,
         "summarised": True,
         "expand": "b1",

@@ -54,7 +54,8 @@ class Packed:
     Attributes:
         cards: From fast search, as they are shown.
         cascade_cards: From the graph, as they are shown.
-        tokens_used: Tokens of the formatted answer; at most the budget.
+        text: The formatted answer.
+        tokens_used: Tokens of the formatted answer, as counted; at most the budget.
         left_out: Cards that did not fit at all.
         summarised: Cards shown as a summary.
         folded: Near-copies folded into a better card.
@@ -62,6 +63,7 @@ class Packed:
 
     cards: tuple[Card, ...]
     cascade_cards: tuple[Card, ...]
+    text: str
     tokens_used: int
     left_out: int
     summarised: int
@@ -91,12 +93,16 @@ def pack(
     packer = _Packer(numbers, query, render)
     sides = ([packer.trimmed(card) for card in first], [packer.trimmed(card) for card in second])
     shown = _fitting(sides, budget, packer)
-    used = min(budget, count_tokens(render(*shown)))
+    text = render(*shown)
+    if count_tokens(text) > budget:
+        # not even the frame of an empty answer fits: its beginning has to do
+        text = clip_tokens(text, budget)
     every = [*shown[0], *shown[1]]
     return Packed(
         cards=tuple(shown[0]),
         cascade_cards=tuple(shown[1]),
-        tokens_used=used,
+        text=text,
+        tokens_used=count_tokens(text),
         left_out=len(first) + len(second) - len(every),
         summarised=sum(card.summarised for card in every),
         folded=len(cards) + len(cascade_cards) - len(first) - len(second),
@@ -160,7 +166,8 @@ class _Packer:
         key = (card.kind, card.block_id, card.text, card.highlight, card.summarised)
         known = self._costs.get(key)
         if known is None:
-            known = max(1, count_tokens(self._render([_BLANK, card], [])) - self._one)
+            costed = replace(card, tokens=_ANY_COST)
+            known = max(1, count_tokens(self._render([_BLANK, costed], [])) - self._one)
             self._costs[key] = known
         return known
 
@@ -261,4 +268,5 @@ def _shortened(card: Card) -> Card:
 
 
 _MARK = "…"
+_ANY_COST = 1000  # stands for the number that a card will say it costs, where the format shows it
 _BLANK = Card(block_id="", kind="block", text=_MARK)

@@ -19,7 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from memvault.faults import Fault, Reason
-from memvault.recall.v1 import admin_pb2, memory_pb2
+from memvault.recall.v1 import admin_pb2, memory_pb2, recall_pb2, types_pb2
 from memvault.rpc.errors import problem_details
 from memvault.rpc.hop import handling
 from memvault.rpc.local import LocalContext
@@ -220,7 +220,17 @@ def _with_headers(response: Response, headers: Mapping[str, str] | None) -> Resp
 
 def _json(message: Message) -> bytes:
     said = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    if isinstance(message, recall_pb2.RecallResponse):
+        # the token budget pays for the cards: they are sent as they were counted, without empty fields
+        said["cards"] = [_card(card, whole) for card, whole in zip(message.cards, said["cards"], strict=True)]
+        related = zip(message.cascade_cards, said["cascade_cards"], strict=True)
+        said["cascade_cards"] = [_card(card, whole) for card, whole in related]
     return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _card(card: types_pb2.Card, whole: Mapping[str, Any]) -> dict[str, Any]:
+    said: dict[str, Any] = MessageToDict(card, preserving_proto_field_name=True)
+    return said | {"explanation": whole["explanation"]} if "explanation" in whole else said
 
 
 def _line(message: Message) -> str:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from memvault.faults import Fault
-from memvault.text import clip_tokens
 from memvault_gateway.domain.formats import FORMATS
 from memvault_gateway.domain.model import Answer, Ask, AuditHit, Card, Packing, Prepared
 from memvault_gateway.domain.packing import pack
@@ -71,8 +70,7 @@ class Deliver:
         )
         packing = Packing(ask.token_budget, packed.tokens_used, packed.left_out, packed.summarised, packed.folded)
         fitting = replace(answer, cards=packed.cards, cascade_cards=packed.cascade_cards, packing=packing)
-        # where not even the frame of an answer fits, its beginning has to do
-        return replace(fitting, text="" if ask.format == "json" else clip_tokens(form(fitting), ask.token_budget))
+        return replace(fitting, text="" if ask.format == "json" else packed.text)
 
     def _finished(self, answer: Answer, watch: Watch) -> Answer:
         notes = answer.notes
