@@ -17,17 +17,25 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from memvault_demo.questions import CONVERSATION, NEXT_QUESTION, QUESTIONS
+from memvault.runtime.exits import Exit
+from memvault_demo.questions import CONVERSATION, NEXT_QUESTION, PREDICTED, QUESTIONS
 from memvault_demo.vault import USER_ID, ZONE, blocks, marked_ids
 
-START_LIMIT_S = 120
+START_LIMIT_S = 300  # `up` gives up by itself after 180 s, stops what it started and says what it waited for
 COMMAND_LIMIT_S = 120
 PREPARED_LIMIT_S = 20
 CARDS = "4"
 
 
 class DemoError(Exception):
-    """A step of the demo failed; the message is one line for the user."""
+    """A step of the demo failed; the message is one line for the user, `code` what the demo ends with.
+
+    No message: the step itself has printed that line.
+    """
+
+    def __init__(self, message: str, code: int = Exit.FAILED) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def main() -> int:
@@ -42,19 +50,20 @@ def main() -> int:
             f"demo: cannot write to {home} ({error.strerror}): set MEMVAULT_HOME to a folder you may write to",
             style="red",
         )
-        return 4
+        return Exit.FOLDER
     began = time.monotonic()
     runner = Runner(console, folder, models=home / "models")
     try:
         _run(console, runner)
     except DemoError as failure:
-        console.print(f"demo: {failure}", style="red", highlight=False)
-        return 1
+        if str(failure):
+            console.print(f"demo: {failure}", style="red", highlight=False)
+        return failure.code
     except KeyboardInterrupt:
         console.print("\ndemo: interrupted, stopping what was started", style="yellow")
-        return 130
+        return Exit.INTERRUPTED
     finally:
-        runner.quiet("down")
+        _stop(console, runner)
         shutil.rmtree(folder, ignore_errors=True)
     console.print(Rule(style="dim"))
     console.print(f"Everything is stopped and the demo's vault is removed. That took {time.monotonic() - began:.0f} s.")
@@ -63,6 +72,13 @@ def main() -> int:
         '[bold].venv/bin/memvault add "…"[/], [bold]… recall "…"[/].'
     )
     return 0
+
+
+def _stop(console: Console, runner: "Runner") -> None:
+    try:
+        runner.quiet("down")
+    except DemoError as failure:
+        console.print(f"demo: {failure}", style="red", highlight=False)
 
 
 class Runner:
@@ -83,15 +99,15 @@ class Runner:
         """Print the command and let it print its own output.
 
         Raises:
-            DemoError: When it exits with another code than 0; it has said why.
+            DemoError: When it exits with another code than 0, of which it has said why, or not in time.
         """
         shown = " ".join(f'"{word}"' if " " in word or not word.isascii() else word for word in arguments)
         self._console.print(Text(f"$ memvault {shown}", style="bold green"))
-        done = subprocess.run([self._program, *arguments], env=self._environ, timeout=COMMAND_LIMIT_S, check=False)  # noqa: S603 - our own program
+        done = self._run(*arguments, quiet=False)
+        if done.returncode < 0:
+            raise DemoError(f"'memvault {arguments[0]}' was ended by signal {-done.returncode}")
         if done.returncode:
-            raise DemoError(
-                f"'memvault {arguments[0]}' ended with exit code {done.returncode}; the line above says why"
-            )
+            raise DemoError("", done.returncode)
 
     def read(self, *arguments: str) -> dict[str, object]:
         """Run a command with `--json` and return what it printed."""
@@ -102,15 +118,26 @@ class Runner:
         return parsed
 
     def quiet(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a command and keep its output."""
-        return subprocess.run(  # noqa: S603 - our own program
-            [self._program, *arguments],
-            env=self._environ,
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_LIMIT_S,
-            check=False,
-        )
+        """Run a command and keep its output.
+
+        Raises:
+            DemoError: When it does not end in time.
+        """
+        return self._run(*arguments, quiet=True)
+
+    def _run(self, *arguments: str, quiet: bool) -> subprocess.CompletedProcess[str]:
+        limit_s = START_LIMIT_S if arguments[0] == "up" else COMMAND_LIMIT_S
+        try:
+            return subprocess.run(  # noqa: S603 - our own program
+                [self._program, *arguments],
+                env=self._environ,
+                capture_output=quiet,
+                text=True,
+                timeout=limit_s,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise DemoError(f"'memvault {arguments[0]}' did not end within {limit_s} s and was stopped") from None
 
 
 def _run(console: Console, runner: Runner) -> None:
@@ -132,15 +159,22 @@ def _run(console: Console, runner: Runner) -> None:
 
 
 def _prefetch(console: Console, runner: Runner) -> None:
-    _heading(console, "Prepare: the Slow Thinker listens, the next question finds its answer ready")
+    _heading(
+        console,
+        "Prepare: the Slow Thinker listens and predicts; a question like the predicted one finds its answer ready",
+    )
     for speaker, text in CONVERSATION:
         runner.show("say", text, "--speaker", speaker, "--conversation", "demo")
     give_up = time.monotonic() + PREPARED_LIMIT_S
-    while NEXT_QUESTION not in _prepared(runner):
+    while PREDICTED not in _prepared(runner):
         if time.monotonic() > give_up:
             raise DemoError("no answer was prepared; 'memvault prefetch' shows which rule refused")
         time.sleep(0.2)
+    console.print(
+        Text("\n# nobody has asked these: predicted from the subjects of the talk, and answered", style="dim")
+    )
     runner.show("prefetch")
+    console.print(Text("\n# asked in slightly other words than predicted", style="dim"))
     runner.show("recall", NEXT_QUESTION, "--conversation", "demo", "--limit", CARDS)
 
 

@@ -29,8 +29,11 @@ QUESTIONS = (
 )
 
 CONVERSATION = (
-    ("user", "我在看手寫金額辨識 MAG-207 的標註"),
-    ("assistant", "好的，要繼續標註嗎？"),
-    ("user", "手寫金額還差多少張裁切影像？"),
+    ("user", "隱私權政策的草稿還卡在法務那裡"),
+    ("assistant", "要我去提醒他們嗎？"),
+    ("user", "先不用，隱私權政策等他們有空再說"),
 )
-NEXT_QUESTION = "手寫金額還差多少張裁切影像？"
+PREDICTED = "隱私權政策最近怎麼樣？"
+"""What the Slow Thinker expects next: nobody asked it; the subject is in the graph and was just talked about."""
+NEXT_QUESTION = "隱私權政策最近怎麼樣了"
+"""What is then asked, in words of one's own: near enough to the predicted question to be given its answer."""
