@@ -45,10 +45,11 @@ class Finding(_Section):
     """How much is looked at: per ranker, after fusion, and returned when nothing else is asked for.
 
     `recent`: newest blocks that a question without a subject finds. `grouping_share`: hits below this share
-    of the best score are not moved when memories are grouped by conversation. `bare_share`: of a ranker's
-    weight when the question names no subject. `recent_shares`: of the weight of `recent`, by facet; 1 where
-    none is named. `self_as_context`: a block without neighbours stands in the context lists with its own text.
-    `words_by_known_share`: the sparse lists weigh the share of the question's words that the vault knows.
+    of the best score are not moved when memories are grouped by conversation. `bare_by_recency`: a question that
+    names no subject is answered by what is recent. `bare_share`: then, of the weight of a ranker of its words.
+    `recent_shares`: of the weight of `recent`, by facet; 1 where none is named. `self_as_context`: a block without
+    neighbours stands in the context lists with its own text. `words_by_known_share`: the sparse lists weigh the
+    share of the question's words that the vault knows.
     """
 
     per_ranker: Positive
@@ -57,6 +58,7 @@ class Finding(_Section):
     weights: dict[str, Annotated[float, Field(ge=0.0)]]
     recent: Positive
     grouping_share: Share
+    bare_by_recency: bool
     bare_share: Share
     recent_shares: dict[str, Share]
     self_as_context: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ async def test_an_explanation_tells_every_rank_and_its_factors_multiply_to_the_s
 async def test_the_votes_are_those_of_the_weights_in_force_and_add_up(house: House) -> None:
     await house.write(*(turn(n, f"we talked about gardens and number{n}") for n in range(5)))
     for more in ({"bare": True}, {"bare": True, "facet": "advice"}, {"text": "gardens and unheard wonders"}):
-        asked = {"text": "gardens number3", **more}
+        asked: dict[str, Any] = {"text": "gardens number3", **more}
         found = await house.ask(**asked, include_candidates=True)
         for hit in found.candidates:
             assert hit.why is not None
@@ -343,6 +344,21 @@ async def test_a_question_without_a_subject_finds_what_is_recent(house: House, i
         question, conditions, ["day2"], replace(found.reference, scored={}), limit=5
     )
     assert late.hits[0].score == pytest.approx(found.reference.scored["day2"], abs=0.02)
+
+
+@pytest.mark.r("R-09", "R-10")
+async def test_the_reference_profile_asks_a_question_without_a_subject_like_any_other(house: House, ids: Ids) -> None:
+    await house.write(*(note(f"day{n}", f"new subject{n}", event_time=NOW - timedelta(days=n)) for n in range(5)))
+    found = await house.ask("what is new", bare=True, profile="reference")
+    plain = await house.ask("what is new", profile="reference")
+    assert (ids(found), found.confidence, found.skipped) == (ids(plain), plain.confidence, plain.skipped)
+    assert [hit.score for hit in found.hits] == [hit.score for hit in plain.hits]
+    assert "recent" in {
+        place.ranker
+        for hit in (await house.ask("what is new", bare=True, profile="tuned")).hits
+        if hit.why
+        for place in hit.why.places
+    }
 
 
 @pytest.mark.r("R-09")

@@ -92,6 +92,7 @@ class Searching:
         if numbers is None:
             known = ", ".join(sorted(self._profiles))
             raise Fault(Reason.FIELD_INVALID, f"profile must be one of {known}", field="profile")
+        question = replace(question, bare=question.bare and numbers.finding.bare_by_recency)
         watch = self._stopwatch()
         vault = await self._vaults.of(question.user_id)
         with watch.step("search.embed"):
