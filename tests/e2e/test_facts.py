@@ -13,6 +13,7 @@ from uuid import uuid4
 import nats
 import pytest
 
+from memvault_demo.questions import CONVERSATION, NEXT_QUESTION, PREDICTED
 from tests.conftest import fill
 from tests.house import House, eventually
 
@@ -52,6 +53,11 @@ def publish(house: House, subject: str, body: dict[str, Any] | bytes, event_id: 
 
     asyncio.run(send())
     return known_id
+
+
+def prepared(house: House) -> list[str]:
+    """The questions whose answers lie ready."""
+    return [one["query"] for one in house.call("GET", f"/v1/prefetch?user_id={USER}").body["prepared"]]
 
 
 def block_of(house: House, block_id: str) -> dict[str, Any] | None:
@@ -109,15 +115,13 @@ def test_a_users_questions_feed_the_profile_and_evaluations_do_not(house: House)
 
 
 @pytest.mark.r("R-50", "R-53", "R-54", "R-55")
-def test_what_is_said_prepares_the_next_answer(house: House) -> None:
+def test_a_question_said_in_a_conversation_is_answered_by_the_time_the_agent_asks_it(house: House) -> None:
+    """So a hook works: the user's utterance arrives as an event, then the agent recalls with the same words."""
     for speaker, text in (("user", "我在看 MAG-207 的標註"), ("assistant", "要繼續嗎？"), ("user", QUESTION)):
         said = {"user_id": USER, "conversation_id": "talk", "speaker": speaker, "text": text}
         publish(house, "conversation.utterance.appended", said)
 
-    def prepared() -> list[str]:
-        return [one["query"] for one in house.call("GET", f"/v1/prefetch?user_id={USER}").body["prepared"]]
-
-    assert eventually(lambda: QUESTION in prepared(), limit_s=30), prepared()
+    assert eventually(lambda: QUESTION in prepared(house), limit_s=30), prepared(house)
     full = house.recall(QUESTION, USER, conversation_id="talk", origin="eval", evaluation={"off": ["prefetch"]})
     hit = house.recall(QUESTION, USER, conversation_id="talk")
     assert hit["answered_from"] == "prefetch_exact", hit["answered_from"]
@@ -125,6 +129,27 @@ def test_what_is_said_prepares_the_next_answer(house: House) -> None:
     assert [card["block_id"] for card in hit["cards"]][:3] == [card["block_id"] for card in full["cards"]][:3]
     counts = lambda: house.call("GET", f"/v1/prefetch?user_id={USER}").body["counts"]  # noqa: E731
     assert eventually(lambda: counts().get("hits.exact", 0) >= 1, limit_s=10), counts()
+
+
+@pytest.mark.r("R-50a", "R-51", "R-53", "R-54")
+def test_a_question_that_nobody_has_asked_is_predicted_and_answered_beforehand(house: House) -> None:
+    assert not {PREDICTED, NEXT_QUESTION} & {text for _, text in CONVERSATION}
+    # The graph follows the index after a while; each time in a conversation of its own, as it would be tomorrow.
+    for talk in ("follow-up-1", "follow-up-2", "follow-up-3"):
+        for speaker, text in CONVERSATION:
+            said = {"user_id": USER, "conversation_id": talk, "speaker": speaker, "text": text}
+            publish(house, "conversation.utterance.appended", said)
+        if eventually(lambda: PREDICTED in prepared(house), limit_s=10):
+            break
+    assert PREDICTED in prepared(house), prepared(house)
+    full = house.recall(PREDICTED, USER, conversation_id=talk, origin="eval", evaluation={"off": ["prefetch"]})
+    hit = house.recall(PREDICTED, USER, conversation_id=talk)
+    assert hit["answered_from"] == "prefetch_exact"
+    assert [card["block_id"] for card in hit["cards"]][:3] == [card["block_id"] for card in full["cards"]][:3]
+    assert "t-privacy" in [card["block_id"] for card in hit["cards"]][:5]
+    own_words = house.recall(NEXT_QUESTION, USER, conversation_id=talk)
+    assert own_words["answered_from"] == "prefetch_near"
+    assert "t-privacy" in [card["block_id"] for card in own_words["cards"]][:5]
 
 
 @pytest.mark.r("R-54")
@@ -187,10 +212,30 @@ def test_what_is_forgotten_is_returned_by_no_path(house: House) -> None:
 
 
 def test_another_users_blocks_never_appear(house: House) -> None:
-    answer = house.recall("OCR", "somebody-else", origin="eval", evaluation={"thinking_mode": "slow"})
-    assert answer["cards"] == []
-    assert answer["cascade_cards"] == []
-    assert house.call("GET", "/v1/blocks/n-ocr-eval?user_id=somebody-else").status == 404
+    """Both have data, and a block of the same id."""
+    other = "somebody-else"
+    house.write(USER, [{"id": "shared", "text": "My OCR notes: the locker code for the scanner is marigold."}])
+    house.write(
+        other,
+        [
+            {"id": "shared", "text": "My OCR notes: the locker code for the scanner is foxglove."},
+            {"id": "only-theirs", "text": "OCR of the parish registers of Bruges, by foxglove light."},
+        ],
+    )
+    question = "OCR: what is the locker code for the scanner?"
+    for mode in ("fast", "slow"):
+        mine = house.recall(question, USER, origin="eval", evaluation={"thinking_mode": mode})
+        theirs = house.recall(question, other, origin="eval", evaluation={"thinking_mode": mode})
+        assert "marigold" in json.dumps(mine)
+        assert "foxglove" not in json.dumps(mine)
+        assert "foxglove" in json.dumps(theirs)
+        assert "marigold" not in json.dumps(theirs)
+        assert {card["block_id"] for card in theirs["cards"]} <= {"shared", "only-theirs"}
+    assert house.call("GET", f"/v1/blocks/only-theirs?user_id={USER}").status == 404
+    assert house.call("GET", f"/v1/blocks/n-ocr-eval?user_id={other}").status == 404
+    forgotten = house.call("POST", "/v1/forget", {"user_id": other, "block_ids": ["shared"]})
+    assert (forgotten.status, forgotten.body["blocks"]) == (200, 1), forgotten
+    assert "marigold" in json.dumps(house.recall(question, USER, origin="eval"))
 
 
 @pytest.mark.r("R-70")
