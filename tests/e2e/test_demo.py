@@ -45,7 +45,7 @@ def processes_that_name(path: Path) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(DEMO_LIMIT_S + 60)
-@pytest.mark.r("R-50a", "R-53", "R-54", "R-80")
+@pytest.mark.r("R-50a", "R-53", "R-54")
 def test_the_demo_answers_its_questions_one_of_them_beforehand_and_leaves_nothing_behind(tmp_path: Path) -> None:
     home = tmp_path / "demo-home"
     home.mkdir()

@@ -17,6 +17,9 @@ from memvault_demo.questions import CONVERSATION, NEXT_QUESTION, PREDICTED
 from tests.conftest import fill
 from tests.house import House, eventually
 
+# The first test waits while the sample vault is taken in.
+pytestmark = pytest.mark.timeout(600)
+
 USER = "teller"
 QUESTION = "手寫金額還差多少張裁切影像？"
 

@@ -17,6 +17,9 @@ import pytest
 from tests.conftest import NOWS
 from tests.house import House
 
+# The first test waits while the sample vault is taken in.
+pytestmark = pytest.mark.timeout(600)
+
 HERE = Path(__file__).parent
 QUERIES: dict[str, dict[str, Any]] = tomllib.loads((HERE / "queries.toml").read_text(encoding="utf-8"))
 PROFILES = ("reference", "tuned")
