@@ -49,6 +49,7 @@ def processes_that_name(path: Path) -> list[str]:
 def test_the_demo_answers_its_questions_one_of_them_beforehand_and_leaves_nothing_behind(tmp_path: Path) -> None:
     home = tmp_path / "demo-home"
     home.mkdir()
+    MODELS.mkdir(parents=True, exist_ok=True)
     (home / "models").symlink_to(MODELS)  # as any other test: nothing is downloaded twice
     done = demo(home, http_port=free_port(), limit_s=DEMO_LIMIT_S)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
