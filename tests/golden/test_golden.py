@@ -119,8 +119,8 @@ def record(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def strongest_stage(card: dict[str, Any]) -> str:
-    """The stage that moved a card most."""
-    stages = card["explanation"]["stages"]
+    """The stage that moved a card most; the clamp only answers the others."""
+    stages = [stage for stage in card["explanation"]["stages"] if stage["stage"] != "Clamp"]
     best = max(stages, key=lambda stage: abs(stage["factor"] - 1))
     return str(best["stage"])
 
