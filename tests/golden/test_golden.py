@@ -1,7 +1,9 @@
 """Golden queries: order, mode and reasons over the sample vault, on three days and in both profiles (R-72).
 
-`make golden ACCEPT=1` records anew what stands in `recorded/`; look at the diff before you commit it. Two ids may swap
-when their recorded scores differ by less than `TIE`: that is what another processor's arithmetic can do.
+`make golden ACCEPT=1` records anew what stands in `recorded/`; look at the diff before you commit it. The first
+`ORDERED` places are compared, and two ids may swap when their recorded scores differ by less than `TIE`: the order in
+which blocks reach the graph still moves scores a little from run to run, and so does another processor's arithmetic.
+An answer in which nothing is relevant has no order to hold.
 """
 
 from __future__ import annotations
