@@ -16,7 +16,8 @@ from memvault.runtime.settings import load
 from memvault.text import search_tokens
 from memvault.vectors import CollectionSpec, DenseSpec, Eq, FieldKind, Point, RankerQuery, SparseVector
 from memvault.vectors.edge import EdgeStore
-from memvault_search.adapters.embedder_e5 import E5Embedder, open_embedder
+from memvault_search.adapters.embedder_e5 import open_embedder
+from memvault_search.ports import RunningEmbedder
 from memvault_search.settings import EmbedderSettings
 
 FloatArray = NDArray[np.float32]
@@ -31,7 +32,7 @@ _VIEWS = ("self", "context")
 class Floor:
     """The product's own encoder without a cache, and the product's own engine holding the same vectors."""
 
-    def __init__(self, encoder: E5Embedder, store: EdgeStore) -> None:
+    def __init__(self, encoder: RunningEmbedder, store: EdgeStore) -> None:
         self._encoder, self._store = encoder, store
 
     @classmethod
