@@ -119,6 +119,8 @@ class EmbedderSettings(_Section):
         threads: of one run of the model; more than one only pays on an idle machine.
         workers: texts that are encoded side by side, each in a thread of its own.
         cache_folder: vectors are kept in a file there and survive forgetting, for evaluation only; empty: nowhere.
+        passages: `encoded`, or `synthetic:<seed>` for invented vectors of passages, to measure speed only; queries
+            are always encoded.
         batch_tokens: largest padded batch; a query waits for at most one batch.
         token_limit: token vectors kept of one text.
         cache_bytes: for vectors of recent texts.
@@ -130,6 +132,7 @@ class EmbedderSettings(_Section):
     threads: Positive
     workers: Positive
     cache_folder: str
+    passages: Annotated[str, Field(pattern=r"^(encoded|synthetic:\d{1,9})$")]
     batch_tokens: Positive
     token_limit: Annotated[int, Field(ge=1, le=128)]
     cache_bytes: Annotated[int, Field(ge=0)]

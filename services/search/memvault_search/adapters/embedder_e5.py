@@ -16,11 +16,13 @@ from memvault_search.adapters.e5_tokenizer import PREFIX_VERSION, E5Tokenizer, P
 from memvault_search.adapters.e5_unpack import UnpackedEncoder, unpack
 from memvault_search.adapters.embedder_disk import DiskCachedEmbedder
 from memvault_search.adapters.embedder_means import packaged_means
+from memvault_search.adapters.embedder_synthetic import PREFIX, SyntheticPassages
 from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors, quantised_rows
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.ports import RunningEmbedder
 from memvault_search.settings import EmbedderSettings
 
+ENCODED = "encoded"
 FEW_TEXTS = 4  # so few are split on the event loop: handing them to a thread costs more
 
 
@@ -128,7 +130,11 @@ def open_embedder(settings: EmbedderSettings, home: Path) -> RunningEmbedder:
 
     """
     models = Path(settings.models).expanduser() if settings.models else home / "models"
-    embedder = E5Embedder(unpack(models), settings)
-    if not settings.cache_folder:
+    embedder: RunningEmbedder = E5Embedder(unpack(models), settings)
+    if settings.cache_folder:
+        cache = Path(settings.cache_folder).expanduser()
+        embedder = DiskCachedEmbedder(embedder, cache, token_limit=settings.token_limit)
+    if settings.passages == ENCODED:
         return embedder
-    return DiskCachedEmbedder(embedder, Path(settings.cache_folder).expanduser(), token_limit=settings.token_limit)
+    seed = int(settings.passages.removeprefix(PREFIX))
+    return SyntheticPassages(embedder, seed=seed, token_limit=settings.token_limit)

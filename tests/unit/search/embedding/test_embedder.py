@@ -42,7 +42,15 @@ CHINESE = (
 
 def numbers(models: Path) -> EmbedderSettings:
     return EmbedderSettings(
-        models=str(models), threads=1, batch_tokens=128, token_limit=128, cache_bytes=1 << 20, patience_s=60.0
+        models=str(models),
+        threads=1,
+        workers=1,
+        cache_folder="",
+        passages="encoded",
+        batch_tokens=128,
+        token_limit=128,
+        cache_bytes=1 << 20,
+        patience_s=60.0,
     )
 
 
