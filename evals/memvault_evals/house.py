@@ -35,6 +35,8 @@ PATIENT = {
     "MEMVAULT__RERANK__TIMEOUT_S": "20",
     "MEMVAULT__GATEWAY__DEADLINE__ROUTER_MS": "20000",
     "MEMVAULT__GATEWAY__DEADLINE__CASCADE_MS": "20000",
+    "MEMVAULT__SLOW_THINKER__ASK_TIMEOUT_S": "20",
+    "MEMVAULT__SLOW_THINKER__FETCH__TIMEOUT_S": "60",
 }
 Mode = Literal["six", "one"]
 
@@ -50,6 +52,11 @@ class Client:
         """`address` is `host:port` of the gateway's HTTP face; `limit_s` bounds each call."""
         self._address = address
         self._connection = http.client.HTTPConnection(address, timeout=limit_s)
+
+    @property
+    def address(self) -> str:
+        """`host:port` of the gateway's HTTP face."""
+        return self._address
 
     def close(self) -> None:
         """Hang up."""

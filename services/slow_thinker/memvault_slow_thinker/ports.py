@@ -74,12 +74,17 @@ class ForgottenWords:
 
 @dataclass(frozen=True)
 class Announcement:
-    """What came of an utterance: a stored answer, or the rule that refused. Empty strings where not given."""
+    """What came of an utterance: a stored answer, or the rule that refused. Empty strings where not given.
+
+    `questions`: how many were predicted from the utterance; each is announced. `left_out`: parts that gave no fuel.
+    """
 
     place: Place
     utterance_event_id: str
     query: str = ""
     refused_by: str = ""
+    questions: int = 0
+    left_out: tuple[str, ...] = ()
 
 
 class Clock(Protocol):

@@ -18,7 +18,7 @@ from memvault_slow_thinker.domain.conversation import Place, Utterance
 from memvault_slow_thinker.domain.pipeline import build_pipeline
 from memvault_slow_thinker.domain.prediction import Draft, Linked
 from memvault_slow_thinker.ports import Announcement, Encoded, Fetched, Reporting
-from memvault_slow_thinker.settings import Settings
+from memvault_slow_thinker.settings import FetchSettings, Settings
 from memvault_slow_thinker.usecases.fetch import SpeculativeFetcher
 from memvault_slow_thinker.usecases.keep import Keep
 from memvault_slow_thinker.usecases.listen import Heard, Listen, Outcome, Sources
@@ -119,7 +119,7 @@ def fetched(*block_ids: str, cards: int = 2, confidence: str = "high", degraded:
 
 
 class World:
-    def __init__(self, writer: ToldWriter | None = None) -> None:
+    def __init__(self, writer: ToldWriter | None = None, fetching: FetchSettings | None = None) -> None:
         self.settings = load("slow_thinker", Settings, profile="reference", environ={})
         self.clock = StillClock()
         self.conversations = MemoryConversations(self.settings.window)
@@ -128,7 +128,7 @@ class World:
         self.encoder, self.graph, self.recalls, self.heralds = WordEncoder(), ToldGraph(), ToldRecalls(), Heralds()
         reporting = Reporting(self.figures, self.heralds, self.heralds)
         self.fetcher = SpeculativeFetcher(
-            self.recalls, self.prepared, reporting, clock=self.clock, settings=self.settings.fetch
+            self.recalls, self.prepared, reporting, clock=self.clock, settings=fetching or self.settings.fetch
         )
         self.listen = Listen(
             self.conversations,

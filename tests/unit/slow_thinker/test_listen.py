@@ -259,3 +259,27 @@ async def test_every_utterance_is_answered_by_one_announcement_or_one_per_questi
     assert [one.refused_by for one in told[:2]] == ["few_turns", "few_turns"]
     assert {one.query for one in told[2:]} == {question.text for question in outcome.questions}
     assert {one.utterance_event_id for one in told[2:]} == {"e3"}
+    assert [one.questions for one in told] == [0, 0, *[len(outcome.questions)] * len(outcome.questions)]
+
+
+@pytest.mark.r("R-56")
+async def test_a_question_that_found_no_place_in_the_line_is_announced_as_well(world: World) -> None:
+    crowded = world.settings.fetch.model_copy(update={"concurrency": 1, "waiting": 0})
+    world = World(fetching=crowded)
+    world.graph.entities = (Linked("OCR", 1.0, 1.0),)
+    await world.known()
+    outcome = await world.say(*TALK)
+    told = [one for one in world.heralds.announced if one.query]
+    assert [one.questions for one in told] == [2, 2]
+    assert {one.query: one.refused_by for one in told} == {
+        outcome.questions[0].text: "",
+        next(one.query for one in told if one.query != outcome.questions[0].text): "busy",
+    }
+
+
+@pytest.mark.r("R-50a")
+async def test_an_announcement_tells_which_fuel_was_missing(world: World) -> None:
+    world.graph.down = True
+    await world.known()
+    await world.say(*TALK)
+    assert {one.left_out for one in world.heralds.announced if one.query} == {("cascade",)}

@@ -31,6 +31,8 @@ class BusAnnouncements:
             query_hash=hashed,
             refused_by=announcement.refused_by,
             utterance_event_id=announcement.utterance_event_id,
+            questions=announcement.questions,
+            left_out=announcement.left_out,
         )
         await self._bus.publish(PREFETCH_STORED, message, timeout_s=self._timeout_s)
 

@@ -69,8 +69,9 @@ class Prediction:
     """Everything about one prediction; each operator fills in its part.
 
     `now`: event time of the last utterance. `sample`: what ContextSampler chose. `linked` and `written`: fuel,
-    gathered between sampler and generator. `vectors`: (drafts + 1, d), centred unit vectors of the drafts and,
-    last, of the last utterance; empty when there is no encoder. `refused`: drafts below the confidence bound.
+    gathered between sampler and generator; `left_out`: parts that gave none. `vectors`: (drafts + 1, d), centred
+    unit vectors of the drafts and, last, of the last utterance; empty when there is no encoder. `refused`: drafts
+    below the confidence bound.
     """
 
     now: float
@@ -81,6 +82,7 @@ class Prediction:
     sample: tuple[Utterance, ...] = ()
     linked: tuple[Linked, ...] = ()
     written: tuple[Draft, ...] = ()
+    left_out: tuple[str, ...] = ()
     drafts: tuple[Draft, ...] = ()
     vectors: Vectors = field(default_factory=_no_vectors)
     repeated: tuple[Draft, ...] = ()

@@ -30,13 +30,29 @@ _LOW = "low"
 
 @dataclass(frozen=True)
 class Job:
-    """A question to fetch. `vector`: raw query vector, (d,)."""
+    """A question to fetch. `vector`: raw query vector, (d,).
+
+    `questions` were predicted from the same utterance, this one among them, without the parts `left_out`.
+    """
 
     place: Place
     question: Draft
     vector: Vectors
     encoder_id: str
     utterance_event_id: str
+    questions: int = 1
+    left_out: tuple[str, ...] = ()
+
+    def announced(self, refused_by: str) -> Announcement:
+        """What is told of it; `refused_by` is empty when its answer lies ready."""
+        return Announcement(
+            self.place,
+            self.utterance_event_id,
+            query=self.question.text,
+            refused_by=refused_by,
+            questions=self.questions,
+            left_out=self.left_out,
+        )
 
 
 class SpeculativeFetcher:
@@ -119,6 +135,4 @@ class SpeculativeFetcher:
 
     async def _tell(self, job: Job, outcome: str) -> None:
         await self._reporting.figures.add(job.place.user_id, {f"dropped.{outcome}" if outcome else "stored": 1})
-        await self._reporting.announcements.announce(
-            Announcement(job.place, job.utterance_event_id, query=job.question.text, refused_by=outcome)
-        )
+        await self._reporting.announcements.announce(job.announced(outcome))

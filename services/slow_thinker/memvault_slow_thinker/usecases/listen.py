@@ -140,14 +140,15 @@ class Listen:
             ),
         )
         linked, written = await asyncio.gather(linking, self._written(state))
-        return replace(state, linked=linked or (), written=written)
+        left_out = tuple(part for part, fuel in (("cascade", linked), ("llm", written)) if fuel is None)
+        return replace(state, linked=linked or (), written=written or (), left_out=left_out)
 
-    async def _written(self, state: Prediction) -> tuple[Draft, ...]:
+    async def _written(self, state: Prediction) -> tuple[Draft, ...] | None:
         writer = self._sources.writer
         if writer is None:
             return ()
         writing = writer.write(state.sample, count=state.numbers.drafts, timeout_s=self._settings.llm_timeout_s)
-        return await self._or_without("llm", writing) or ()
+        return await self._or_without("llm", writing)
 
     async def _predict(self, heard: Heard, state: Prediction, last_vector: Vectors) -> Outcome:
         drafted = run(self._pipeline.generating, state, self._observer)
@@ -169,12 +170,24 @@ class Listen:
         noted = [Predicted(draft.text, place.conversation_id, heard.utterance.at) for draft in chosen.emitted]
         await self._conversations.note_predicted(place.user_id, noted)
         jobs = [
-            Job(place, draft, asked.raw[rows[draft.text]], asked.encoder_id, heard.utterance.event_id)
+            Job(
+                place,
+                draft,
+                asked.raw[rows[draft.text]],
+                asked.encoder_id,
+                heard.utterance.event_id,
+                questions=len(chosen.emitted),
+                left_out=drafted.left_out,
+            )
             for draft in chosen.emitted
         ]
         waiting = self._fetcher.start(jobs)
-        started = tuple(job.question for job in jobs if job not in waiting)
-        return Outcome("", started) if started else Outcome(BUSY)
+        started = jobs[: len(jobs) - len(waiting)]
+        if not started:
+            return Outcome(BUSY)
+        for job in waiting:
+            await self._or_without("bus", self._reporting.announcements.announce(job.announced(BUSY)))
+        return Outcome("", tuple(job.question for job in started))
 
     async def _encoded(self, texts: list[str], kind: str) -> Encoded | None:
         encoding = self._sources.encoder.encode(texts, kind=kind, timeout_s=self._settings.ask_timeout_s)
