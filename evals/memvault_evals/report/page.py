@@ -1,0 +1,106 @@
+"""The document as one page to read, print and keep, its charts beside it: no script, no network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memvault_evals.report.document import Document
+from memvault_evals.report.reading import change, columns, headline, interval, names, told
+
+if TYPE_CHECKING:
+    from memvault_evals.report.charts import Picture
+
+PAGE, FIGURES = "report.html", "results.json"
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def write_report(folder: Path, document: Document) -> Path:
+    """Write results.json, the charts and report.html into `folder`; return the path of the page."""
+    from memvault_evals.report.charts import draw  # noqa: PLC0415 - matplotlib takes a second to load
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FIGURES).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    page = folder / PAGE
+    page.write_text(render(document, draw(folder, document)), encoding="utf-8")
+    return page
+
+
+def render(document: Document, pictures: Sequence[Picture]) -> str:
+    """Return the page as HTML; `pictures` lie beside it."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only reports need it
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("page.html").render(
+        document=document,
+        sets=[_section(document, name, pictures) for name in document["results"]],
+        overview=[one for one in pictures if not one.set_name],
+        headlines=list(_headlines(document)),
+        settings={profile: list(_flat(values)) for profile, values in document["settings"].items()},
+    )
+
+
+def _headlines(document: Document) -> Iterator[Mapping[str, str]]:
+    for name, levels in document["results"].items():
+        chosen = headline(name, levels)
+        if chosen:
+            level, metric = chosen
+            one = levels[level][metric]
+            yield {"set": name, "level": level, "metric": metric, "value": interval(one), "n": str(one["n"])}
+
+
+def _section(document: Document, name: str, pictures: Sequence[Picture]) -> dict[str, Any]:
+    wanted = columns(name, names(document["results"][name]))
+    variants = document["variants"]
+    return {
+        "name": name,
+        "columns": wanted,
+        "whole": [
+            (label, level, _n(metrics), _cells(metrics, wanted))
+            for label, variant in variants.items()
+            for level, metrics in variant["results"].get(name, {}).items()
+        ],
+        "types": [
+            (label, kind, level, _n(metrics), _cells(metrics, wanted))
+            for label, variant in variants.items()
+            for kind, levels in variant["by_type"].get(name, {}).items()
+            for level, metrics in levels.items()
+        ],
+        "differences": [
+            (label, level, _n(metrics), [change(metrics[one]) if one in metrics else "" for one in wanted])
+            for label, variant in variants.items()
+            for level, metrics in variant["against_first"].get(name, {}).items()
+        ],
+        "facts": [
+            (label, list(told(variant["facts"][name])))
+            for label, variant in variants.items()
+            if variant["facts"].get(name)
+        ],
+        "pictures": [one for one in pictures if one.set_name == name],
+    }
+
+
+def _n(metrics: Mapping[str, Mapping[str, Any]]) -> str:
+    return str(max((one["n"] for one in metrics.values()), default=0))
+
+
+def _cells(metrics: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:
+    return [interval(metrics[one]) if one in metrics else "" for one in wanted]
+
+
+def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:
+    """Each number with its dotted path, as a settings file names it."""
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{key}.")
+        else:
+            yield f"{above}{key}", json.dumps(value, ensure_ascii=False)

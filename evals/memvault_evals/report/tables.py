@@ -1,0 +1,163 @@
+"""The document as tables for a terminal of any width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from memvault_evals.report.document import Document
+from memvault_evals.report.reading import One, better, columns, names, number, signed, significant, told
+
+# who has no room for all columns keeps these
+TELLING = ("recall@5", "hit@5", "all@5", "nDCG@10", "recall@10", "MRR", "all@10")
+# of a cell: `59.9…69.2` and the space around it
+CELL = 11
+DIFFERENCE_CELL = 13
+WIDEST_NAME = 26
+# the column of n, and the space between the first columns
+BESIDE = 10
+# more variants than these: the types of the first one only, so that a set stays on a screen
+TYPES_OF = 2
+
+
+def show(console: Console, document: Document) -> None:
+    """Print a set's figures, its differences to the first variant, and what else was found; then where from."""
+    for set_name in document["results"]:
+        _figures(console, document, set_name)
+        _differences(console, document, set_name)
+        _facts(console, document, set_name)
+    changed = " with changes that are not committed" if document["dirty"] else ""
+    where = f"commit {document['commit'][:10]}{changed}" if document["commit"] else "outside a repository"
+    _line(console, f"{document['at']}, {where}, memvault {document['version']}, load {document['load']}")
+
+
+def _facts(console: Console, document: Document, set_name: str) -> None:
+    many = len(document["variants"]) > TYPES_OF
+    for label, variant in document["variants"].items():
+        phrases = list(told(variant["facts"].get(set_name, {})))
+        if phrases and (label == document["first"] or not many):
+            _line(console, f"{label}: {'; '.join(phrases)}")
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(escape(text), style="dim", highlight=False)
+
+
+def _figures(console: Console, document: Document, set_name: str) -> None:
+    rows = list(_rows(document, set_name))
+    wanted = columns(set_name, names(document["results"][set_name]))
+    table = _table(f"{set_name}: percent, with 95 % intervals", rows, with_type=True)
+    fitting = _fitting(console, rows, wanted, CELL, with_type=True)
+    for metric in fitting:
+        table.add_column(metric, justify="right", no_wrap=True)
+    before = ""
+    for label, level, kind, metrics in rows:
+        if before and label != before:
+            table.add_section()
+        n = str(max((one["n"] for one in metrics.values()), default=0))
+        name = Text(label if label != before else "", style="bold" if label == document["first"] else "")
+        cells = (_value(metrics.get(metric)) for metric in fitting)
+        table.add_row(name, level, kind, n, *cells, style="dim" if kind else "")
+        before = label
+    console.print(table)
+    _left_out(console, wanted, fitting)
+    if len(document["variants"]) > TYPES_OF and document["by_type"].get(set_name):
+        _line(console, f"types and findings of {document['first']} only; the others are in the report")
+
+
+def _rows(document: Document, set_name: str) -> Iterator[tuple[str, str, str, Mapping[str, One]]]:
+    """Variant, level, type and figures: a level as a whole, then its types."""
+    many = len(document["variants"]) > TYPES_OF
+    for label, variant in document["variants"].items():
+        kinds = {} if many and label != document["first"] else variant["by_type"].get(set_name, {})
+        for level, metrics in variant["results"].get(set_name, {}).items():
+            yield label, level, "", metrics
+            for kind, levels in kinds.items():
+                if level in levels:
+                    yield label, level, kind, levels[level]
+
+
+def _differences(console: Console, document: Document, set_name: str) -> None:
+    rows = [
+        (label, level, "", metrics)
+        for label, variant in document["variants"].items()
+        for level, metrics in variant["against_first"].get(set_name, {}).items()
+    ]
+    if not rows:
+        return
+    wanted = [one for one in columns(set_name, names(document["results"][set_name])) if any(one in r[3] for r in rows)]
+    title = f"{set_name}: minus {document['first']}, percentage points; * where the interval leaves out 0"
+    table = _table(title, rows, with_type=False)
+    fitting = _fitting(console, rows, wanted, DIFFERENCE_CELL, with_type=False)
+    for metric in fitting:
+        table.add_column(metric, justify="right", no_wrap=True)
+    before = ""
+    for label, level, _, metrics in rows:
+        n = str(max(one["n"] for one in metrics.values()))
+        cells = (_change(metric, metrics.get(metric)) for metric in fitting)
+        table.add_row(Text(label if label != before else ""), level, n, *cells)
+        before = label
+    console.print(table)
+    _left_out(console, wanted, fitting)
+
+
+def _table(title: str, rows: Sequence[tuple[str, str, str, Mapping[str, One]]], *, with_type: bool) -> Table:
+    table = Table(
+        title=Text(title, style="bold"), title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False
+    )
+    table.add_column("variant", max_width=_width([row[0] for row in rows], "variant"))
+    table.add_column("level", no_wrap=True)
+    if with_type:
+        table.add_column("type", max_width=_width([row[2] for row in rows], "type"))
+    table.add_column("n", justify="right", no_wrap=True)
+    return table
+
+
+def _width(texts: Sequence[str], heading: str) -> int:
+    return min(WIDEST_NAME, max(len(text) for text in (*texts, heading)))
+
+
+def _fitting(
+    console: Console,
+    rows: Sequence[tuple[str, str, str, Mapping[str, One]]],
+    wanted: Sequence[str],
+    cell: int,
+    *,
+    with_type: bool,
+) -> list[str]:
+    """As many of the wanted metrics as fit beside the names; at least one."""
+    taken = _width([row[0] for row in rows], "variant") + max(len(row[1]) for row in rows) + BESIDE
+    if with_type:
+        taken += _width([row[2] for row in rows], "type") + 2
+    room = max(1, (console.width - taken) // cell)
+    if room >= len(wanted):
+        return list(wanted)
+    kept = sorted(wanted, key=lambda one: TELLING.index(one) if one in TELLING else -1)[:room]
+    return [one for one in wanted if one in kept]
+
+
+def _left_out(console: Console, wanted: Sequence[str], fitting: Sequence[str]) -> None:
+    missing = [one for one in wanted if one not in fitting]
+    if missing:
+        _line(console, f"no room here for {', '.join(missing)}; the report has them")
+
+
+def _value(one: One | None) -> Text:
+    if one is None:
+        return Text("")
+    bounds = f"{number(one['low'])}…{number(one['high'])}"
+    return Text(number(one["value"])).append(f"\n{bounds}", style="dim")
+
+
+def _change(metric: str, one: One | None) -> Text:
+    if one is None:
+        return Text("")
+    telling = significant(one)
+    style = ("green" if better(metric, one) else "red") if telling else ""
+    text = Text(f"{signed(one['value'])}{'*' if telling else ''}", style=style)
+    return text.append(f"\n{signed(one['low'])}…{signed(one['high'])}", style="dim")
