@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from random import Random
 from typing import Any
 
 _LAST = datetime(2026, 6, 1, 9, tzinfo=UTC)
-_GAP = timedelta(hours=5)
+_GAP = timedelta(minutes=15)
+_PAUSE = timedelta(minutes=1)
 _TURNS = 20
 _NOTES_SHARE = 0.4
 
@@ -62,27 +64,41 @@ _ZH_ASKED = (
 
 
 def blocks(count: int, *, seed: int) -> list[dict[str, Any]]:
-    """Return `count` JSON blocks of the public contract: conversations of 20 turns and single notes, oldest first."""
+    """Return `count` JSON blocks of the public contract: conversations of 20 turns and single notes, newest first.
+
+    A larger vault of the same seed begins with the smaller one.
+    """
+    return list(islice(_all_blocks(seed), count))
+
+
+def _all_blocks(seed: int) -> Iterator[dict[str, Any]]:
     chance = Random(seed)
-    made: list[dict[str, Any]] = []
-    while len(made) < count:
+    number = 0
+    while True:
+        begun = _LAST - number * _GAP
         if chance.random() < _NOTES_SHARE / (_NOTES_SHARE + (1 - _NOTES_SHARE) / _TURNS):
-            made.append({"title": _thing(chance), "source": {"kind": "hand_written"}})
+            note = {"title": _thing(chance), "source": {"kind": "hand_written"}}
+            yield _completed(note, number, begun, chance)
+            number += 1
             continue
-        conversation = f"talk-{len(made)}"
-        made += [
-            {"conversation_id": conversation, "position": place, "source": {"kind": "conversation"}}
-            for place in range(min(_TURNS, count - len(made)))
-        ]
-    for number, block in enumerate(made):
-        when = _LAST - (count - number) * _GAP
-        block |= {
-            "id": f"block-{number}",
-            "text": _statement(chance),
-            "speaker": chance.choice(_EN_WHO + _ZH_WHO) if "position" in block else "",
-            "event_time": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        }
-    return made
+        conversation = f"talk-{number}"
+        for place in range(_TURNS):
+            turn = {
+                "conversation_id": conversation,
+                "position": place,
+                "source": {"kind": "conversation"},
+                "speaker": chance.choice(_EN_WHO + _ZH_WHO),
+            }
+            yield _completed(turn, number, begun + place * _PAUSE, chance)
+            number += 1
+
+
+def _completed(block: dict[str, Any], number: int, when: datetime, chance: Random) -> dict[str, Any]:
+    return block | {
+        "id": f"block-{number}",
+        "text": _statement(chance),
+        "event_time": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
 
 
 def questions(*, seed: int) -> Iterator[str]:

@@ -17,6 +17,13 @@ def test_the_same_seed_makes_the_same_vault_and_ids_are_unique() -> None:
     assert len({block["id"] for block in vault}) == 300
 
 
+def test_a_larger_vault_begins_with_the_smaller_one_and_grows_into_the_past() -> None:
+    vault = blocks(900, seed=1)
+    assert vault[:300] == blocks(300, seed=1)
+    notes = [block["event_time"] for block in vault if "position" not in block]
+    assert notes == sorted(notes, reverse=True)
+
+
 def test_the_vault_holds_conversations_and_single_notes_in_both_languages() -> None:
     vault = blocks(300, seed=1)
     assert {"conversation_id" in block for block in vault} == {True, False}

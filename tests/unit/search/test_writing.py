@@ -57,6 +57,20 @@ async def test_an_event_delivered_twice_is_applied_once(house: House) -> None:
     assert (block.text, block.version) == ("two", 2)
 
 
+@pytest.mark.r("R-60a")
+async def test_near_copies_are_seen_within_a_batch_and_against_the_vault_but_not_against_oneself(house: House) -> None:
+    text = "the printer of the second floor is at 10.0.0.5"
+    other = "a heron stood in the shallow water before sunrise"
+    await house.write(note("old", text), note("gone", other))
+    await house.app.usecases.forgetting.forget("ann", block_ids=["gone"])
+    later = house.moment()
+    fresh = [note("old", text + "!"), note("first", other), note("second", other), note("third", text)]
+    writes = [Write(one, "refuse", f"late-{one.id}", replace(later, sequence=100)) for one in fresh]
+    await asyncio.gather(*(house.app.usecases.writing.write(one) for one in writes))
+    tagged = {name: NEAR_COPY_TAG in (await house.get(name)).tags for name in ("old", "first", "second", "third")}
+    assert tagged == {"old": False, "first": False, "second": True, "third": True}
+
+
 async def test_an_older_write_delivered_late_does_not_undo_a_newer_one(house: House) -> None:
     await house.app.usecases.writing.write(Write(note("a", "new"), "refuse", "e2", Moment(2, NOW)))
     late = Write(note("a", "old"), "refuse", "e1", Moment(1, NOW - timedelta(seconds=1)))

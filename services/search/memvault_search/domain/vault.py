@@ -218,6 +218,15 @@ class Vault:
         slot = int(close.argmax())
         return float(close[slot]), self.at(int(self._slot_row[slot])).block.id
 
+    def closest(self, vectors: FloatArray, without: Sequence[str]) -> FloatArray:
+        """The highest cosine of each centred vector [n, d] with a passage of any block but its own, at least 0: [n]."""
+        close = self._vectors[: len(self._terms)] @ vectors.T  # in one go: memory is what it waits for
+        for column, block_id in enumerate(without):
+            if block_id in self._row_of:
+                close[self.slots_of(self._row_of[block_id]), column] = 0.0
+        best: FloatArray = close.max(axis=0, initial=0.0)
+        return best
+
     def candidates(
         self, rows: Sequence[int], slots: Sequence[int], base: Float64Array, similarity: Float64Array
     ) -> Candidates:

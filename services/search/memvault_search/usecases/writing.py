@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
 from memvault.faults import Fault, Reason
 from memvault_search.domain import intake
 from memvault_search.domain.block import NEAR_COPY_TAG, Block, StoredBlock, carry_over, content_hash
@@ -207,18 +209,14 @@ class Writing:
     ) -> list[StoredBlock]:
         """Tag a block whose first passage is close to another's; it is stored all the same (R-60a)."""
         limit = self._settings.writing.near_copy_cosine
-        first = {one.block.id: one for one in passages if one.passage.number == 0}
-        earlier: list[tuple[str, PassageVectors]] = []
+        first = {one.block.id: one.views["self"].dense for one in passages if one.passage.number == 0}
+        vectors = self._vaults.indexed(np.stack([first[stored.block.id] for stored in fresh]))
+        close = vault.closest(vectors, [stored.block.id for stored in fresh])
+        earlier = np.tril(vectors @ vectors.T, -1).max(axis=1)
         tagged: list[StoredBlock] = []
-        for stored in fresh:
-            own = first[stored.block.id]
-            vector = self._vaults.indexed(own.views["self"].dense)
-            close = vault.nearest(vector, without=stored.block.id)[0]
-            for _, other in earlier:
-                close = max(close, float(self._vaults.indexed(other.views["self"].dense) @ vector))
-            earlier.append((stored.block.id, own))
+        for stored, cosine in zip(fresh, np.maximum(close, earlier), strict=True):
             tags = tuple(tag for tag in stored.block.tags if tag != NEAR_COPY_TAG)
-            if close > limit:
+            if cosine > limit:
                 tags = (*tags, NEAR_COPY_TAG)
             tagged.append(replace(stored, block=replace(stored.block, tags=tags)))
         return tagged
