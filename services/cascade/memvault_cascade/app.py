@@ -210,7 +210,9 @@ def load_rules() -> ExtractionRules:
         return tomllib.loads((folder / name).read_text(encoding="utf-8"))
 
     languages = tuple(compile_language(read(f"extraction_{code}.toml")) for code in _LANGUAGES)
-    return ExtractionRules(languages, compile_predicates(read("predicates.toml")))
+    single_valued = read("single_valued.toml")
+    predicates = compile_predicates(read("predicates.toml"), [*single_valued["english"], *single_valued["chinese"]])
+    return ExtractionRules(languages, predicates)
 
 
 def _numbers(walk: WalkSettings, settings: Settings) -> WalkNumbers:

@@ -31,7 +31,7 @@ class DreamLimits:
 
 
 class Dream:
-    """Tends every graph that is behind. What is done stays done, so a run cut short goes on where it was."""
+    """Tends every graph. What is done stays done, so a run cut short goes on where it was."""
 
     def __init__(
         self, graphs: Graphs, garden: Garden, announcer: Announcer, clock: Clock, generator: str, limits: DreamLimits
@@ -44,6 +44,7 @@ class Dream:
         self._generator = generator
         self._limits = limits
         self._totals: dict[str, Counter[str]] = {}
+        self._done: dict[str, set[str]] = {}
 
     async def run(self, identity: str, user_id: str) -> dict[str, int]:
         """Do a run, for one user or (empty) for all, tell the result and return it.
@@ -53,13 +54,17 @@ class Dream:
         """
         started = time.perf_counter()
         totals = self._totals.setdefault(identity, Counter())
+        done = self._done.setdefault(identity, set())
         users: Sequence[str] = [user_id] if user_id else await self._graphs.users()
-        for user in users:
-            if not self._is_behind(await self._graphs.state(user)):
-                continue
+        for user in (one for one in users if one not in done):
             if time.perf_counter() - started > self._limits.work_s:
                 raise Fault(Reason.OVERLOADED, "the nightly run is not done yet: deliver the request again")
+            if not self._is_behind(await self._graphs.state(user)):
+                totals.update(centralities=await self._garden.recentre(user))
+                done.add(user)
+                continue
             tended = await self._garden.tend(user, renew=True)
+            done.add(user)
             totals.update(
                 users=1,
                 communities=tended.communities,
@@ -67,6 +72,7 @@ class Dream:
                 communities_removed=tended.removed,
                 centralities=tended.centralities,
             )
+        self._done.pop(identity)
         changes = {"users": 0, "summaries": 0, "centralities": 0, **self._totals.pop(identity)}
         await self._announcer.finish_dream(identity, changes, (time.perf_counter() - started) * 1000)
         return changes

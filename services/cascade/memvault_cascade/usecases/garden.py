@@ -29,12 +29,15 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 
+_DIGITS = 4
+
+
 @dataclass(frozen=True, slots=True)
 class GardenLimits:
     """Pauses in seconds and a floor.
 
-    A graph is tended `quiet_s` after its last change, or `longest_s` after its first one while changes go on. A block's
-    centrality is announced when it moved by at least `centrality_step` (0 to 1).
+    A graph is tended `quiet_s` after its last change, or `longest_s` after its first one while changes go on. Between
+    two nights a block's centrality is announced when it moved by at least `centrality_step` (0 to 1).
     """
 
     quiet_s: float = 1.5
@@ -132,7 +135,8 @@ class Garden:
     async def tend(self, user_id: str, *, renew: bool = False) -> Tended:
         """Bring one user's communities, summaries and centralities up to the present graph.
 
-        With `renew` also summaries that another writer wrote are written again.
+        With `renew` also summaries that another writer wrote are written again, and every centrality is announced that
+        is not yet exact.
         """
         async with self._tending:
             view = await self._fresh_view(user_id)
@@ -141,7 +145,20 @@ class Garden:
             communities, rewritten = await self._written(view.graph, clusters, state.communities, renew=renew)
             vectors = await self._parts.vectors.passages([f"{c.title}. {c.summary}" for c in rewritten])
             ranks = await asyncio.to_thread(centrality, view.matrix, self._parts.walk)
-            return await self._store(user_id, view, communities, rewritten, vectors, ranks)
+            step = 0.0 if renew else self._parts.limits.centrality_step
+            return await self._store(user_id, view, communities, (rewritten, vectors), ranks, step)
+
+    async def recentre(self, user_id: str) -> int:
+        """Announce what small steps left behind of a graph whose communities are up to date; how many blocks moved.
+
+        What a block's centrality is must not depend on the order in which its neighbours came.
+        """
+        async with self._tending:
+            view = await self._fresh_view(user_id)
+            state = await self._parts.graphs.state(user_id)
+            ranks = await asyncio.to_thread(centrality, view.matrix, self._parts.walk)
+            tended = await self._store(user_id, view, state.communities, ((), ()), ranks, 0.0)
+            return tended.centralities
 
     async def _fresh_view(self, user_id: str) -> GraphView:
         while True:
@@ -180,11 +197,12 @@ class Garden:
         user_id: str,
         view: GraphView,
         communities: Sequence[Community],
-        rewritten: Sequence[Community],
-        vectors: Sequence[Vector],
+        fresh_ones: tuple[Sequence[Community], Sequence[Vector]],
         ranks: dict[str, float],
+        step: float,
     ) -> Tended:
         parts = self._parts
+        rewritten, vectors = fresh_ones
         async with parts.graphs.writing(user_id) as state:
             # Blocks forgotten or put into quarantine meanwhile must not come back through the summaries.
             alive = [c for c in communities if all(map(state.graph.may_quote, c.block_ids))]
@@ -192,7 +210,7 @@ class Garden:
             fresh = [c for c in rewritten if c.id in kept]
             by_id = {c.id: vector for c, vector in zip(rewritten, vectors, strict=True) if c.id in kept}
             removed = len({c.id for c in state.communities} - kept)
-            moved = _moved(state.graph, ranks, parts.limits.centrality_step)
+            moved = _moved(state.graph, ranks, step)
             version = state.version
             if moved:
                 version = (await parts.graphs.commit(user_id, GraphChange(blocks=moved), {})).version
@@ -204,8 +222,10 @@ class Garden:
 
 
 def _moved(graph: UserGraph, ranks: dict[str, float], step: float) -> tuple[BlockNode, ...]:
+    """Blocks whose centrality, kept to `_DIGITS` digits, moved by at least `step`; with 0 those that moved at all."""
+    rounded = ((block, round(value, _DIGITS)) for block, value in ranks.items() if block in graph.blocks)
     return tuple(
-        replace(graph.blocks[block], centrality=round(value, 4))
-        for block, value in ranks.items()
-        if block in graph.blocks and abs(graph.blocks[block].centrality - value) >= step
+        replace(graph.blocks[block], centrality=value)
+        for block, value in rounded
+        if value != graph.blocks[block].centrality and abs(graph.blocks[block].centrality - value) >= step
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memvault_cascade.domain.graph.mentions import Mention
@@ -27,6 +27,9 @@ from memvault_cascade.domain.graph.validity import settle
 if TYPE_CHECKING:
     from memvault_cascade.domain.graph.extraction import Fact
     from memvault_cascade.domain.graph.rules import Predicates
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +161,24 @@ def _triple(fact: Fact, predicates: Predicates, support: Support, reading: Readi
 def _merged(known: Triple, new: Triple) -> Triple:
     """One fact stated twice.
 
-    Supports add up, the surer statement's confidence counts, the newer statement's bounds too.
+    Supports add up, the surer statement's confidence counts, the newer statement's bounds too. Newer is what was stated
+    later, not what arrived later.
     """
     ids = {s.block_id for s in new.support}
     support = (*(s for s in known.support if s.block_id not in ids), *new.support)
+    older, newer = sorted((known, new), key=_last_stated)
     return replace(
         known,
         support=tuple(sorted(support, key=lambda s: (s.stated_at, s.block_id))),
         confidence=max(known.confidence, new.confidence),
         extracted=known.extracted and new.extracted,
-        given_from=new.given_from or known.given_from,
-        given_to=new.given_to or known.given_to,
+        given_from=newer.given_from or older.given_from,
+        given_to=newer.given_to or older.given_to,
     )
+
+
+def _last_stated(triple: Triple) -> tuple[datetime, str]:
+    return max(((s.stated_at, s.block_id) for s in triple.support), default=(_NEVER, ""))
 
 
 def _without_blocks(graph: UserGraph, block_ids: Collection[str], *, keep_external: bool) -> dict[str, Triple | None]:

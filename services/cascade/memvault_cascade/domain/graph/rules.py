@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -114,8 +114,8 @@ def compile_language(data: Mapping[str, Any]) -> Language:
     )
 
 
-def compile_predicates(data: Mapping[str, Any]) -> Predicates:
-    """Compile `predicates.toml`.
+def compile_predicates(data: Mapping[str, Any], one_at_a_time: Iterable[str] = ()) -> Predicates:
+    """Compile `predicates.toml`, and wordings that have one object at a time without being a listed relation.
 
     Raises:
         ValueError: Two relations list the same wording.
@@ -126,7 +126,9 @@ def compile_predicates(data: Mapping[str, Any]) -> Predicates:
             folded = " ".join(fold(form).split())
             if forms.setdefault(folded, key) != key:
                 raise ValueError(f"the wording {form!r} is listed under both {forms[folded]!r} and {key!r}; keep one")
-    return Predicates(forms, frozenset(key for key, entry in data.items() if entry.get("single_valued", False)))
+    single = {key for key, entry in data.items() if entry.get("single_valued", False)}
+    others = {" ".join(fold(wording).split()) for wording in one_at_a_time}
+    return Predicates(forms, frozenset(single | (others - forms.keys())))
 
 
 def _pattern(entry: Mapping[str, Any], slots: Mapping[str, str]) -> Pattern:
