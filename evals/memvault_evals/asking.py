@@ -1,49 +1,58 @@
-"""Asks the questions of a set under one variant of settings, over HTTP, and keeps the ranked ids."""
+"""Asks the questions of a set under one variant of settings, over HTTP, and keeps what the answer tells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import accumulate
 from typing import Any
 
+from memvault.text import count_tokens
 from memvault_evals.datasets import Query, Scope
 from memvault_evals.house import Client, EvalError
 from memvault_evals.metrics import by_session, measures
+from memvault_evals.results import Row
 
 DEPTH = 50
 TOKEN_BUDGET = 1_000_000
 DEADLINE_MS = 120_000
+TOKENS_AT = (5, 10, 15)  # cards
+TURN, SESSION = "turn", "session"
 
 
 @dataclass(frozen=True)
 class Variant:
-    """What is switched off, under which profile. `thinking` forces `fast` or `slow`; empty: as the router chooses."""
+    """What is switched off or forced, under which profile.
+
+    Attributes:
+        profile: `tuned` or `reference`.
+        off: Parts that are left out, as in `Evaluation.off` of the contract.
+        thinking: Forces `fast` or `slow`; empty: as the router chooses.
+        intent: Forces an intent; empty: as the router finds.
+    """
 
     profile: str
     off: tuple[str, ...] = ()
     thinking: str = ""
+    intent: str = ""
 
     @property
     def label(self) -> str:
-        """How tables call it, such as `tuned -rerank -gate`."""
-        return " ".join([self.profile, *(f"-{part}" for part in self.off)])
+        """How tables call it, such as `tuned -rerank -gate` or `tuned thinking=slow intent=factual`."""
+        forced = {"thinking": self.thinking, "intent": self.intent}
+        told = [f"{name}={value}" for name, value in forced.items() if value]
+        return " ".join([self.profile, *told, *(f"-{part}" for part in self.off)])
+
+    @property
+    def evaluation(self) -> dict[str, Any]:
+        """The switches as the contract's `Evaluation`, without `now`."""
+        forced = {"thinking_mode": self.thinking, "intent": self.intent}
+        return {"profile": self.profile, "off": list(self.off)} | {name: one for name, one in forced.items() if one}
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Of one question: metrics by level (`turn`, `session`), and how it was answered."""
-
-    query: Query
-    levels: Mapping[str, Mapping[str, float]]
-    ranked: tuple[str, ...]
-    intent: str
-    thinking_mode: str
-    reranked: bool
-
-
-def ask(client: Client, scope: Scope, query: Query, variant: Variant) -> Outcome:
-    """Ask one question.
+def ask(client: Client, scope: Scope, query: Query, variant: Variant) -> dict[str, Any]:
+    """Ask one question and return what the answer tells, as small JSON.
 
     Raises:
         EvalError: When a part of the answer was degraded: such a figure would not be the product's.
@@ -51,32 +60,46 @@ def ask(client: Client, scope: Scope, query: Query, variant: Variant) -> Outcome
     answer = client.recall(query.text, _context(scope, variant))
     if answer.get("degraded"):
         raise EvalError(f"{query.id} under {variant.label!r} was answered degraded: {answer['degraded']}")
+    blocks = _blocks(answer)
+    explanation = answer["explanation"]
+    tokens = list(accumulate(count_tokens(card["text"]) for card in blocks[: max(TOKENS_AT)]))
+    return {
+        "ranked": [card["block_id"] for card in blocks],
+        "from_graph": [card["block_id"] for card in answer.get("cascade_cards", []) if card["kind"] == "block"],
+        "tokens": {str(count): tokens[min(count, len(tokens)) - 1] if tokens else 0 for count in TOKENS_AT},
+        "intent": answer["intent"],
+        "facet": answer.get("facet", ""),
+        "thinking": answer["thinking_mode"],
+        "confidence": answer.get("confidence", ""),
+        "relevance": explanation.get("relevance", 0.0),
+        "reranked": explanation.get("reranked", 0),
+        "skipped": {one["step"]: one["reason"] for one in explanation.get("skipped", [])},
+        "self_check": answer.get("self_check", ""),
+        "self_check_steps": explanation.get("self_check_steps", []),
+    }
+
+
+def score(scope: Scope, query: Query, told: Mapping[str, Any]) -> Row:
+    """Return the row of a question: metrics by turn and, where the set has enough of them, by session."""
     # what may be found is never an error, so that it takes nobody's place
-    found = (card["block_id"] for card in answer.get("cards", []) if card["kind"] == "block")
-    ranked = tuple(one for one in found if one not in query.also)
-    levels = {"turn": measures(ranked, query.gold)}
+    ranked = [one for one in told["ranked"] if one not in query.also]
+    levels = {TURN: measures(ranked, query.gold)}
     if scope.session_of:
         gold = {scope.session_of[one] for one in query.gold}
-        levels["session"] = measures(by_session(ranked, scope.session_of), gold)
-    return Outcome(
-        query=query,
-        levels=levels,
-        ranked=ranked,
-        intent=answer["intent"],
-        thinking_mode=answer["thinking_mode"],
-        reranked=bool(answer["explanation"].get("reranked")),
-    )
+        levels[SESSION] = measures(by_session(ranked, scope.session_of), gold)
+    return Row(query.id, query.kind, levels, told)
+
+
+def _blocks(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Blocks of an answer, best first: those that the graph adds carry scores of the same scale (R-14)."""
+    cards = [one for part in ("cards", "cascade_cards") for one in answer.get(part, []) if one["kind"] == "block"]
+    if not answer.get("cascade_cards"):
+        return cards
+    return sorted(cards, key=lambda card: -card.get("score", 0.0))
 
 
 def _context(scope: Scope, variant: Variant) -> dict[str, Any]:
     now = scope.now or datetime.now(UTC)
-    evaluation: dict[str, Any] = {
-        "now": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "profile": variant.profile,
-        "off": list(variant.off),
-    }
-    if variant.thinking:
-        evaluation["thinking_mode"] = variant.thinking
     return {
         "user_id": scope.user_id,
         "origin": "eval",
@@ -85,11 +108,5 @@ def _context(scope: Scope, variant: Variant) -> dict[str, Any]:
         "deadline_ms": DEADLINE_MS,
         "time_zone": "UTC",
         "explain": True,
-        "evaluation": evaluation,
+        "evaluation": variant.evaluation | {"now": now.strftime("%Y-%m-%dT%H:%M:%SZ")},
     }
-
-
-def by_type(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    """Return the outcomes by the type of their question; none when there is only one type."""
-    kinds = sorted({one.query.kind for one in outcomes})
-    return {kind: [one for one in outcomes if one.query.kind == kind] for kind in kinds} if len(kinds) > 1 else {}

@@ -1,7 +1,8 @@
 """Reads normalised public sets from a folder: `X.corpus.jsonl[.gz]` and `X.queries.jsonl[.gz]`.
 
 One line of a corpus is a memory: `id, scope, text, who, session, time, position`. One line of queries is a question
-inside one scope: `id, scope, q, gold, type`. Sets that may not be redistributed lie in `restricted/` below the folder.
+inside one scope: `id, scope, q, gold, type`. Sets that may not be redistributed lie in `restricted/` below the folder;
+what multi-hop questions search lies in a second folder of corpora.
 """
 
 from __future__ import annotations
@@ -25,12 +26,23 @@ _SETTLED = timedelta(days=1)
 
 @dataclass(frozen=True)
 class SetSpec:
-    """A set: what its memories are, and whether sessions are many enough to be ranked."""
+    """A set of questions: what its memories are, and whether sessions are many enough to be ranked.
+
+    Attributes:
+        files: Stem of its files; empty: its own name.
+        titled: The first line of a text is its title.
+        triples: Blocks bring the triples of `X.openie.jsonl[.gz]` along, so that the graph stands on published
+            open information extraction instead of the product's own.
+    """
 
     shape: Shape
     sessions: bool = False
+    files: str = ""
+    titled: bool = False
+    triples: bool = False
 
 
+_PASSAGES = SetSpec("document", titled=True)
 SETS: Mapping[str, SetSpec] = {
     "locomo": SetSpec("conversation", sessions=True),
     "lme_s_partial": SetSpec("conversation", sessions=True),
@@ -41,11 +53,40 @@ SETS: Mapping[str, SetSpec] = {
     "memdaily_zh": SetSpec("note"),
     "drcd_zh": SetSpec("document"),
     "xquad_zh2en": SetSpec("document"),
+    "musique": _PASSAGES,
+    "hotpot": _PASSAGES,
+    "twowiki": _PASSAGES,
+    "musique_openie": SetSpec("document", files="musique", titled=True, triples=True),
 }
-SUITES: Mapping[str, tuple[str, ...]] = {
-    "recall": ("locomo", "lme_s_partial", "beam100k", "ikat_ptkb"),
-    "chinese": ("memorybank_zh", "madial_zh", "memdaily_zh", "drcd_zh", "xquad_zh2en"),
-}
+
+
+@dataclass(frozen=True)
+class Data:
+    """Folders of normalised sets: `folder` (with `restricted` below it), and `corpora` with what multi-hop searches."""
+
+    folder: Path
+    corpora: Path
+
+    def path(self, stem: str) -> Path | None:
+        """Return the file of a stem, such as `locomo.corpus`, if there is one."""
+        folders = (self.folder, self.folder / "restricted", self.corpora)
+        return next((path for one in folders for suffix in _SUFFIXES if (path := one / (stem + suffix)).exists()), None)
+
+    def rows(self, stem: str) -> list[Any]:
+        """Return the rows of a file.
+
+        Raises:
+            EvalError: When it is missing or holds a line that is no JSON.
+        """
+        path = self.path(stem)
+        if path is None:
+            raise EvalError(f"no {stem}.jsonl[.gz] in {self.folder}, its folder restricted, or {self.corpora}")
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
+        try:
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
+        except json.JSONDecodeError as error:
+            raise EvalError(f"{path} holds a line that is no JSON: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -73,14 +114,16 @@ class Scope:
     session_of: Mapping[str, str]
 
 
-def read_set(folder: Path, name: str, scopes: frozenset[str] = frozenset()) -> list[Scope]:
+def read_set(data: Data, name: str, scopes: frozenset[str] = frozenset()) -> list[Scope]:
     """Return the scopes of a set that have questions; `scopes` narrows them by name.
 
     Raises:
         EvalError: When a file is missing or nothing is left to ask.
     """
     spec = SETS[name]
-    corpus, queries = (_rows(folder, f"{name}.{part}") for part in ("corpus", "queries"))
+    stem = spec.files or name
+    corpus, queries = data.rows(f"{stem}.corpus"), data.rows(f"{stem}.queries")
+    stated = {row["id"]: row["triples"] for row in data.rows(f"{stem}.openie")} if spec.triples else {}
     wanted = {row["scope"] for row in queries}
     wanted = wanted & scopes if scopes else wanted
     if not wanted:
@@ -90,17 +133,22 @@ def read_set(folder: Path, name: str, scopes: frozenset[str] = frozenset()) -> l
             name,
             scope,
             spec,
-            [row for row in corpus if row["scope"] == scope],
+            [row | {"triples": stated.get(row["id"], ())} for row in corpus if row["scope"] == scope],
             [row for row in queries if row["scope"] == scope],
         )
         for scope in sorted(wanted)
     ]
 
 
+def user_of(name: str, scope: str) -> str:
+    """The user as whom a scope of a set is written."""
+    return f"{name}.{_FOREIGN.sub('_', scope)}"
+
+
 def _scope(name: str, scope: str, spec: SetSpec, corpus: Sequence[Any], queries: Sequence[Any]) -> Scope:
-    times = [datetime.fromisoformat(row["time"]).astimezone(UTC) for row in corpus if row["time"]]
+    times = [datetime.fromisoformat(row["time"]).astimezone(UTC) for row in corpus if row.get("time")]
     return Scope(
-        user_id=f"{name}.{_FOREIGN.sub('_', scope)}",
+        user_id=user_of(name, scope),
         blocks=tuple(_block(row, spec) for row in corpus),
         queries=tuple(_query(row) for row in queries),
         now=max(times) + _SETTLED if times else None,
@@ -114,24 +162,20 @@ def _query(row: Mapping[str, Any]) -> Query:
 
 
 def _block(row: Mapping[str, Any], spec: SetSpec) -> dict[str, Any]:
+    title, _, body = row["text"].partition("\n") if spec.titled else ("", "", row["text"])
     block: dict[str, Any] = {
         "id": row["id"],
-        "text": row["text"],
+        "text": body or row["text"],
         "service": "eval",
         "source": {"kind": "document" if spec.shape == "document" else "conversation"},
     }
-    if row["time"]:
+    if title and body:
+        block["title"] = title
+    if row.get("time"):
         block["event_time"] = row["time"]
+    if row["triples"]:
+        block["triples"] = [dict(zip(("subject", "predicate", "object"), one, strict=True)) for one in row["triples"]]
     if spec.shape == "conversation":
         block |= {"speaker": row["who"], "conversation_id": row["scope"]}
         block |= {"session_id": row["session"], "position": row["position"]}
     return block
-
-
-def _rows(folder: Path, stem: str) -> list[Any]:
-    for path in (parent / (stem + suffix) for parent in (folder, folder / "restricted") for suffix in _SUFFIXES):
-        if path.exists():
-            data = path.read_bytes()
-            text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-            return [json.loads(line) for line in text.split("\n") if line.strip()]
-    raise EvalError(f"{folder} holds no {stem}.jsonl[.gz], nor does its folder restricted: see --data")

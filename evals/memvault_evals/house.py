@@ -22,10 +22,11 @@ PROGRAM = Path(sys.executable).with_name("memvault")
 MODELS_VARIABLE = "MEMVAULT__SEARCH__EMBEDDER__MODELS"
 START_LIMIT_S = 300
 STOP_LIMIT_S = 60
-CALL_LIMIT_S = 120.0
 WRITE_WAIT_MS = 600_000
-BATCH = 200
+CALL_LIMIT_S = WRITE_WAIT_MS / 1000 + 60
+BATCH = 100
 OK = 200
+IDLE_S = 30.0  # well below the 75 s after which the gateway does
 # A part that times out degrades the answer. Measured is what the parts do, so that a busy machine must not decide
 # which of them take part.
 PATIENT = {
@@ -52,6 +53,7 @@ class Client:
         """`address` is `host:port` of the gateway's HTTP face; `limit_s` bounds each call."""
         self._address = address
         self._connection = http.client.HTTPConnection(address, timeout=limit_s)
+        self._last = time.monotonic()
 
     @property
     def address(self) -> str:
@@ -69,10 +71,13 @@ class Client:
             EvalError: When the gateway does not answer, or answers with an error.
         """
         sent = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        if time.monotonic() - self._last > IDLE_S:
+            self._connection.close()  # the server hangs up on whoever is silent; the call opens it anew
         try:
             self._connection.request(method, path, sent, {"content-type": "application/json"})
             answer = self._connection.getresponse()
             data = answer.read()
+            self._last = time.monotonic()
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()  # the next call opens it anew
             raise EvalError(f"{method} {path} at {self._address}: {error}") from error

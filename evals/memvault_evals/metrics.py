@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+RECALL_AT, HIT_AT, ALL_AT, GAIN_DEPTH = (3, 5, 10), (1, 5, 10), (5, 10), 10
+MRR, NDCG = "MRR", "nDCG@10"
 RESAMPLES = 2000
 _SEED = 20
 _LOW, _HIGH = 2.5, 97.5
@@ -30,8 +32,8 @@ def measures(ranked: Sequence[str], gold: Collection[str]) -> Mapping[str, float
         ranked: Distinct ids, best first.
         gold: Ids that must be found, at least one.
 
-    recall@k = found in the top k / gold; hit@k: any found; all@k: every one found; mrr: 1 / rank of the first found;
-    ndcg@10 with binary gains and the logarithm of base 2 (Järvelin and Kekäläinen 2002).
+    recall@k = found in the top k / gold; hit@k: any found; all@k: every one found; MRR: 1 / rank of the first found;
+    nDCG@10 with binary gains and the logarithm of base 2 (Järvelin and Kekäläinen 2002).
 
     Raises:
         ValueError: When there is no gold.
@@ -40,16 +42,15 @@ def measures(ranked: Sequence[str], gold: Collection[str]) -> Mapping[str, float
     if not wanted:
         raise ValueError("a question without gold cannot be measured")
     places = [rank for rank, one in enumerate(ranked, 1) if one in wanted]
-    within = {k: sum(rank <= k for rank in places) for k in (5, 10)}
-    ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(len(wanted), 10) + 1))
-    gained = sum(1 / np.log2(rank + 1) for rank in places if rank <= 10)  # noqa: PLR2004 - nDCG@10
+    within = {k: sum(rank <= k for rank in places) for k in (*RECALL_AT, *HIT_AT, *ALL_AT)}
+    ideal = sum(1 / np.log2(rank + 1) for rank in range(1, min(len(wanted), GAIN_DEPTH) + 1))
+    gained = sum(1 / np.log2(rank + 1) for rank in places if rank <= GAIN_DEPTH)
     return {
-        "recall@5": within[5] / len(wanted),
-        "recall@10": within[10] / len(wanted),
-        "hit@5": float(within[5] > 0),
-        "all@5": float(within[5] == len(wanted)),
-        "mrr": 1 / places[0] if places else 0.0,
-        "ndcg@10": float(gained / ideal),
+        **{f"recall@{k}": within[k] / len(wanted) for k in RECALL_AT},
+        **{f"hit@{k}": float(within[k] > 0) for k in HIT_AT},
+        **{f"all@{k}": float(within[k] == len(wanted)) for k in ALL_AT},
+        MRR: 1 / places[0] if places else 0.0,
+        NDCG: float(gained / ideal),
     }
 
 

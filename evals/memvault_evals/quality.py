@@ -1,206 +1,174 @@
-"""`python -m memvault_evals.quality --data DIR`: how well memvault finds what public data says it must find."""
+"""`make eval`, `memvault eval`: how well memvault finds, knows, refuses and foresees what public data asks of it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
-from memvault_evals.asking import Outcome, Variant, ask, by_type
-from memvault_evals.datasets import SETS, SUITES, Scope, read_set
-from memvault_evals.house import Client, EvalError, House, Mode, load_average, stamp, temporary_folder
-from memvault_evals.metrics import difference, figure
+from memvault_evals.answers import AnswerLog
+from memvault_evals.asking import Variant
+from memvault_evals.datasets import Data
+from memvault_evals.house import Client, EvalError, House, Mode, stamp
+from memvault_evals.progress import Bars
+from memvault_evals.report.about import about
+from memvault_evals.report.document import document
+from memvault_evals.report.page import write_report
+from memvault_evals.report.tables import show
+from memvault_evals.results import SetReport
+from memvault_evals.suites import SUITES
+from memvault_evals.suites.suite import Gateway, Run, Suite
+from memvault_evals.variants import ABLATIONS, INTENTS, PROFILES, variants_of
+from memvault_evals.vault import SETTINGS, Vault, fingerprint
+from memvault_evals.workspace import WORKERS, Workspace, default_folder
 
-PROFILES = ("tuned", "reference")
-COLUMNS = ("recall@5", "recall@10", "hit@5", "mrr", "ndcg@10")
-PAIRED = ("recall@5", "ndcg@10")
-Outcomes = dict[str, dict[str, list[Outcome]]]  # by variant, then by set
+MODES: Mapping[str, Mode] = {"one": "one", "six": "six"}
+PRODUCT = (
+    "memvault", "memvault_router", "memvault_search", "memvault_rerank", "memvault_cascade", "memvault_slow_thinker",
+    "memvault_gateway", "memvault_laptop", "memvault_evals",
+)  # fmt: skip
 
-app = typer.Typer(help="Measure quality against public data, and switch parts off to see what each brings.")
+app = typer.Typer(help="Measure quality against public data.")
 
 
 @app.callback(invoke_without_command=True)
 def evaluate(  # noqa: PLR0913, PLR0917 - every option of a command is a parameter
     data: Annotated[Path, typer.Option(help="Folder with the normalised sets.", exists=True, file_okay=False)],
-    suites: Annotated[str, typer.Option(help=f"Of: {', '.join(SUITES)}.")] = "recall,chinese",
-    sets: Annotated[str, typer.Option(help=f"Instead of suites, of: {', '.join(SETS)}.")] = "",
-    scopes: Annotated[str, typer.Option(help="Only these scopes, such as conv-26.")] = "",
-    profiles: Annotated[str, typer.Option(help="Of: tuned, reference.")] = "tuned",
-    off: Annotated[
-        list[str] | None,
-        typer.Option(help="Parts to switch off, by comma: rerank, gate, view:context, ... Again for another variant."),
+    corpora: Annotated[
+        Path | None, typer.Option(help="What multi-hop sets search; default: corpora beside it.")
     ] = None,
-    thinking: Annotated[str, typer.Option(help="fast or slow; empty: as the router chooses.")] = "",
-    mode: Annotated[str, typer.Option(help="six processes, or one.")] = "one",
-    address: Annotated[str, typer.Option(help="Gateway that runs already, host:port; it keeps the data.")] = "",
-    folder: Annotated[Path | None, typer.Option(help="Keep the vault there: a later run need not fill it.")] = None,
-    outcomes: Annotated[Path | None, typer.Option(help="Write every question's ranked ids there, as JSONL.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there.")] = None,
+    suite: Annotated[str, typer.Option(help=f"Of {', '.join(one.name for one in SUITES)}, all.")] = "all",
+    sets: Annotated[str, typer.Option(help="Only these sets of the suites, such as locomo,madial_zh.")] = "",
+    scopes: Annotated[str, typer.Option(help="Only these scopes of the sets, such as conv-26.")] = "",
+    profile: Annotated[str, typer.Option(help=f"Of {', '.join(PROFILES)}; the first is compared with.")] = "tuned",
+    ablate: Annotated[str, typer.Option(help=f"Switch off one by one: {', '.join(ABLATIONS)}.")] = "",
+    off: Annotated[list[str] | None, typer.Option(help="Parts to switch off together; may be repeated.")] = None,
+    thinking: Annotated[str, typer.Option(help="Also force fast, slow.")] = "",
+    intent: Annotated[str, typer.Option(help=f"Also force {', '.join(INTENTS)}, or all of them.")] = "",
+    mode: Annotated[str, typer.Option(help="All in one process, or six.")] = "one",
+    workers: Annotated[int, typer.Option(help="Texts that are embedded side by side.", min=1)] = WORKERS,
+    folder: Annotated[Path | None, typer.Option(help="Keeps vectors and vault; default: MEMVAULT_EVALS.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for results.json, report.html and charts.")] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Do not go on with an interrupted run.")] = False,
+    json_only: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of tables.")] = False,
 ) -> None:
-    """Measure quality against public data, and switch parts off to see what each brings."""
-    console = Console(width=None if sys.stdout.isatty() else 140)
+    """Measure quality against public data. Interrupted, the same command goes on where it stopped."""
+    errors = Console(stderr=True)
     try:
-        variants = _variants(_listed(profiles), off or [""], thinking)
-        chosen = {name: read_set(data, name, frozenset(_listed(scopes))) for name in _chosen(suites, sets)}
-        with _gateway(address, folder, mode) as where, closing(Client(where)) as client:
-            found = _run(client, chosen, variants, console)
+        chosen = _chosen(_listed(suite), _listed(sets))
+        variants = variants_of(
+            _listed(profile),
+            ablate=_listed(ablate),
+            off=[_listed(one) for one in off or ()],
+            thinking=_listed(thinking),
+            intents=_listed(intent),
+        )
+        workspace = Workspace(folder or default_folder())
+        where = Data(data, corpora or data.parent / "corpora")
+        measuring = Measuring(where, chosen, variants, frozenset(_listed(scopes)))
+        found = measuring.run(workspace, _mode(mode), workers, errors, fresh=fresh)
     except EvalError as error:
-        console.print(f"eval: {error}", style="red", highlight=False, markup=False)
+        errors.print(f"eval: {error}", style="red", highlight=False, markup=False)
         raise typer.Exit(1) from error
-    report = _report(found)
-    _show(console, report, found)
-    if json_file:
-        json_file.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    if outcomes:
-        outcomes.write_text("".join(_lines(found)), encoding="utf-8")
+    profiles = dict.fromkeys(variant.profile for variant in variants)
+    overrides = workspace.settings(workers) | SETTINGS
+    told = document(found, about(sys.argv, data, profiles, corpora=where.corpora, overrides=overrides))
+    page = write_report(out or workspace.results(stamp().replace(":", "")), told)
+    if json_only:
+        print(json.dumps(told, indent=2, ensure_ascii=False))  # noqa: T201 - the result itself
+    else:
+        show(Console(width=None if sys.stdout.isatty() else 140), told)
+    errors.print(f"report: {page}", highlight=False, soft_wrap=True)
 
 
 def _listed(text: str) -> list[str]:
     return [one.strip() for one in text.split(",") if one.strip()]
 
 
-def _chosen(suites: str, sets: str) -> list[str]:
-    unknown = [one for one in _listed(suites) if one not in SUITES] + [one for one in _listed(sets) if one not in SETS]
-    if unknown:
-        raise EvalError(f"unknown: {', '.join(unknown)}; suites are {', '.join(SUITES)}, sets are {', '.join(SETS)}")
-    return _listed(sets) or list(dict.fromkeys(name for suite in _listed(suites) for name in SUITES[suite]))
+def _mode(text: str) -> Mode:
+    if text not in MODES:
+        raise EvalError(f"--mode takes {', '.join(MODES)}")
+    return MODES[text]
 
 
-def _variants(profiles: Sequence[str], off: Sequence[str], thinking: str) -> list[Variant]:
-    if not profiles or not set(profiles) <= set(PROFILES):
-        raise EvalError(f"--profiles takes {', '.join(PROFILES)}")
-    return [Variant(profile, tuple(_listed(parts)), thinking) for profile in profiles for parts in off]
+def _chosen(suites: Sequence[str], sets: Sequence[str]) -> list[tuple[Suite, str]]:
+    names = [one.name for one in SUITES]
+    wanted = names if "all" in suites else suites
+    known = [name for one in SUITES for name in one.sets]
+    unknown = [one for one in wanted if one not in names] + [one for one in sets if one not in known]
+    if unknown or not wanted:
+        told = ", ".join(unknown) or "no suite"
+        raise EvalError(f"unknown: {told}; suites are {', '.join(names)}, all; sets are {', '.join(known)}")
+    chosen = [(one, name) for one in SUITES if one.name in wanted for name in one.sets if not sets or name in sets]
+    if not chosen:
+        raise EvalError(f"none of the sets {', '.join(sets)} belongs to {', '.join(wanted)}")
+    return chosen
 
 
-@contextmanager
-def _gateway(address: str, folder: Path | None, mode: str) -> Iterator[str]:
-    if address:
-        yield address
-        return
-    modes: dict[str, Mode] = {"six": "six", "one": "one"}
-    if mode not in modes:
-        raise EvalError("--mode takes six or one")
-    with temporary_folder() if folder is None else nullcontext(folder) as where:
-        with House(where, modes[mode]) as house:
-            yield house.http
+class Measuring:
+    """What is measured: sets of suites under variants."""
 
+    def __init__(
+        self, data: Data, chosen: Sequence[tuple[Suite, str]], variants: Sequence[Variant], scopes: frozenset[str]
+    ) -> None:
+        """Keep them."""
+        self._data, self._chosen, self._variants, self._scopes = data, chosen, variants, scopes
 
-def _run(
-    client: Client, chosen: Mapping[str, Sequence[Scope]], variants: Sequence[Variant], console: Console
-) -> Outcomes:
-    found: Outcomes = {variant.label: {name: [] for name in chosen} for variant in variants}
-    for name, scopes in chosen.items():
-        for scope in scopes:
-            for done in client.write(scope.user_id, scope.blocks):
-                console.print(f"{scope.user_id}: {done} of {len(scope.blocks)} written", style="dim", highlight=False)
-        for scope in scopes:
-            for query in scope.queries:
-                for variant in variants:
-                    found[variant.label][name].append(ask(client, scope, query, variant))
-    return found
+    def run(
+        self, workspace: Workspace, mode: Mode, workers: int, errors: Console, *, fresh: bool
+    ) -> dict[str, dict[str, SetReport]]:
+        """Fill the vault, let it settle, ask; returns reports by variant, then by set.
 
+        Raises:
+            EvalError: When a part of the product did not take part.
+        """
+        answers = workspace.unfinished(self._name(mode))
+        if fresh:
+            answers.unlink(missing_ok=True)
+        vault = Vault(workspace.vault, fingerprint() + str(SETTINGS))
+        with ExitStack() as stack:
+            house = stack.enter_context(House(vault.home, mode, workspace.settings(workers) | SETTINGS))
+            state = house.state()
+            client = stack.enter_context(closing(Client(house.http)))
+            log = stack.enter_context(closing(AnswerLog(answers)))
+            bars = stack.enter_context(Bars(errors))
+            gateway = Gateway(client, state["nats"], state["redis"])
+            run = Run(self._data, gateway, self._variants, log, bars, vault, self._scopes)
+            found = self._measure(run)
+            if log.reused:
+                errors.print(f"went on with an interrupted run: {log.reused} answers were there", highlight=False)
+        answers.unlink(missing_ok=True)
+        return found
 
-def _report(found: Outcomes) -> dict[str, Any]:
-    """`results` is the first variant's: set -> level -> metric -> {value, low, high, n}; `variants` holds all."""
-    labels = list(found)
-    variants = {
-        label: {
-            "results": {name: _figures(outcomes) for name, outcomes in by_set.items()},
-            "by_type": {
-                name: {kind: _figures(some) for kind, some in by_type(outcomes).items()}
-                for name, outcomes in by_set.items()
-            },
-            "against_first": {
-                name: _differences(outcomes, found[labels[0]][name]) for name, outcomes in by_set.items()
-            },
-        }
-        for label, by_set in found.items()
-    }
-    first = variants[labels[0]]
-    return {
-        "at": stamp(),
-        "load": load_average(),
-        "first": labels[0],
-        "results": first["results"],
-        "variants": variants,
-    }
+    def _measure(self, run: Run) -> dict[str, dict[str, SetReport]]:
+        for suite, name in self._chosen:
+            suite.fill(name, run)
+        if not run.vault.settled:
+            run.progress.begin("settling the vault", 1)
+            run.vault.settle(run.gateway.client, run.gateway.nats)
+            run.progress.step()
+        found: dict[str, dict[str, SetReport]] = {}
+        for suite, name in self._chosen:
+            for label, report in suite.measure(name, run).items():
+                found.setdefault(label, {})[name] = report
+        return found
 
-
-def _figures(outcomes: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
-    return {
-        level: {
-            metric: asdict(figure([one.levels[level][metric] for one in outcomes]))
-            for metric in outcomes[0].levels[level]
-        }
-        for level in outcomes[0].levels
-    }
-
-
-def _differences(outcomes: Sequence[Outcome], base: Sequence[Outcome]) -> dict[str, dict[str, Any]]:
-    return {
-        metric: asdict(
-            difference([one.levels["turn"][metric] for one in outcomes], [one.levels["turn"][metric] for one in base])
-        )
-        for metric in PAIRED
-    }
-
-
-def _show(console: Console, report: Mapping[str, Any], found: Outcomes) -> None:
-    for name in report["results"]:
-        table = Table(title=f"{name}, {report['at']}, load {report['load']}", title_justify="left")
-        for heading in ("variant", "level", "type", "n", *COLUMNS, *(f"{one} - first" for one in PAIRED)):
-            table.add_column(heading, justify="left" if heading in {"variant", "level", "type"} else "right")
-        for label, figures in report["variants"].items():
-            for level, metrics in figures["results"][name].items():
-                paired = figures["against_first"][name] if level == "turn" and label != report["first"] else {}
-                table.add_row(label, level, "", *_cells(metrics), *(_interval(paired[one]) for one in PAIRED if paired))
-            for kind, levels in figures["by_type"][name].items():
-                table.add_row(label, "turn", kind, *_cells(levels["turn"]))
-        console.print(table)
-    for label, by_set in found.items():
-        every = [one for outcomes in by_set.values() for one in outcomes]
-        intents, slow = Counter(one.intent for one in every), sum(one.thinking_mode == "slow" for one in every)
-        console.print(
-            f"{label}: intents {dict(intents.most_common())}, slow {slow} of {len(every)}, "
-            f"reranked {sum(one.reranked for one in every)}",
-            highlight=False,
-        )
-
-
-def _cells(metrics: Mapping[str, Any]) -> list[str]:
-    return [str(metrics[COLUMNS[0]]["n"]), *(_interval(metrics[one]) for one in COLUMNS)]
-
-
-def _interval(one: Mapping[str, float]) -> str:
-    return f"{one['value']:.1f} [{one['low']:.1f}, {one['high']:.1f}]"
-
-
-def _lines(found: Outcomes) -> Iterator[str]:
-    for label, by_set in found.items():
-        for name, outcomes in by_set.items():
-            for one in outcomes:
-                row = {
-                    "variant": label,
-                    "set": name,
-                    "id": one.query.id,
-                    "type": one.query.kind,
-                    "intent": one.intent,
-                    "thinking": one.thinking_mode,
-                    "reranked": one.reranked,
-                    "gold": sorted(one.query.gold),
-                    "ranked": one.ranked,
-                    **one.levels["turn"],
-                }
-                yield json.dumps(row, ensure_ascii=False) + "\n"
+    def _name(self, mode: Mode) -> str:
+        """Of the run: another product, data, or question is another run."""
+        told = hashlib.sha256(fingerprint(PRODUCT).encode())
+        told.update(repr((mode, sorted(self._scopes), [one.label for one in self._variants])).encode())
+        told.update(repr([(suite.name, name) for suite, name in self._chosen]).encode())
+        for folder in (self._data.folder, self._data.folder / "restricted", self._data.corpora):
+            for path in sorted(folder.glob("*.jsonl*")):
+                told.update(f"{path.name} {path.stat().st_size} {path.stat().st_mtime_ns}".encode())
+        return told.hexdigest()[:16]
 
 
 if __name__ == "__main__":

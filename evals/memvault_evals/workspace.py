@@ -30,6 +30,19 @@ class Workspace:
         """Vectors by content, encoder and prefix: what was embedded once is not embedded again."""
         return self.folder / "embeddings"
 
+    @property
+    def vault(self) -> Path:
+        """The vault that is kept from run to run."""
+        return self.folder / "vault"
+
+    def unfinished(self, run: str) -> Path:
+        """Answers of a run that was interrupted; `run` names it."""
+        return self.folder / "unfinished" / f"{run}.jsonl"
+
+    def results(self, stamp: str) -> Path:
+        """Where a run puts its results when it is told nothing else."""
+        return self.folder / "results" / stamp
+
     def settings(self, workers: int = WORKERS) -> dict[str, str]:
         """Settings of a house whose encoder uses the kept vectors, with `workers` threads of one text each."""
         embedder = "MEMVAULT__SEARCH__EMBEDDER__"

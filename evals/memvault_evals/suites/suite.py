@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from memvault_evals.answers import AnswerLog
 from memvault_evals.asking import Variant
+from memvault_evals.datasets import Data
 from memvault_evals.house import Client
 from memvault_evals.results import SetReport
-
-
-@dataclass(frozen=True)
-class Data:
-    """Folders of normalised sets: `folder` (with `restricted` below it), and `corpora` with what multi-hop searches."""
-
-    folder: Path
-    corpora: Path
+from memvault_evals.vault import Vault
 
 
 @dataclass(frozen=True)
@@ -49,8 +42,7 @@ class Run:
     Attributes:
         variants: At least one; the first is what others are compared with.
         scopes: Only these scopes; empty: all.
-        written: Users whose blocks are in the vault already, with the digest of what was written; the suite that
-            writes a user adds it.
+        vault: Where users are written, once.
     """
 
     data: Data
@@ -58,30 +50,29 @@ class Run:
     variants: Sequence[Variant]
     log: AnswerLog
     progress: Progress
-    written: Written
+    vault: Vault
     scopes: frozenset[str] = frozenset()
-
-
-class Written(Protocol):
-    """Which users of the vault are complete, so that a kept vault need not be filled again."""
-
-    def holds(self, user_id: str, blocks: Sequence[Mapping[str, Any]]) -> bool:
-        """Tell whether exactly these blocks were written and confirmed."""
-        ...
-
-    def add(self, user_id: str, blocks: Sequence[Mapping[str, Any]]) -> None:
-        """Remember that they were."""
-        ...
 
 
 class Suite(Protocol):
     """A kind of measurement over some sets."""
 
-    name: str
-    sets: tuple[str, ...]
+    @property
+    def name(self) -> str:
+        """How the command calls it."""
+        ...
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The sets it can measure, by the names of their files."""
+        ...
+
+    def fill(self, set_name: str, run: Run) -> None:
+        """Write into the vault what the set asks about. All sets are filled before the first one is measured."""
+        ...
 
     def measure(self, set_name: str, run: Run) -> Mapping[str, SetReport]:
-        """Fill the vault, ask, and return a report for each variant's label.
+        """Ask, and return a report for each variant's label.
 
         Raises:
             EvalError: When the product did not do its whole work: that is a failed run, not a low score.

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from memvault_evals.datasets import SETS, SUITES, read_set
+from memvault_evals.datasets import SETS, Data, read_set
 from memvault_evals.house import EvalError
+from memvault_evals.suites.retrieval import CHINESE, MULTIHOP, RECALL
 
 
 def _write(path: Path, rows: list[dict[str, Any]]) -> None:
@@ -24,7 +25,7 @@ def _turn(number: int, scope: str, **other: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def data(tmp_path: Path) -> Data:
     turns = [_turn(0, "a/1"), _turn(1, "a/1"), _turn(0, "b")]
     _write(tmp_path / "restricted" / "locomo.corpus.jsonl.gz", turns)
     questions = [
@@ -32,15 +33,15 @@ def folder(tmp_path: Path) -> Path:
         {"id": "b/q", "scope": "b", "q": "Who?", "gold": ["b#0"], "also": [], "type": "single_hop"},
     ]
     _write(tmp_path / "restricted" / "locomo.queries.jsonl", questions)
-    return tmp_path
+    return Data(tmp_path, tmp_path / "corpora")
 
 
-def test_a_scope_becomes_a_user_whose_id_the_gateway_accepts(folder: Path) -> None:
-    assert [scope.user_id for scope in read_set(folder, "locomo")] == ["locomo.a_1", "locomo.b"]
+def test_a_scope_becomes_a_user_whose_id_the_gateway_accepts(data: Data) -> None:
+    assert [scope.user_id for scope in read_set(data, "locomo")] == ["locomo.a_1", "locomo.b"]
 
 
-def test_turns_keep_speaker_session_position_and_time(folder: Path) -> None:
-    block = read_set(folder, "locomo")[0].blocks[1]
+def test_turns_keep_speaker_session_position_and_time(data: Data) -> None:
+    block = read_set(data, "locomo")[0].blocks[1]
     assert block == {
         "id": "a/1#1",
         "text": "說1\u2028了",
@@ -54,32 +55,58 @@ def test_turns_keep_speaker_session_position_and_time(folder: Path) -> None:
     }
 
 
-def test_questions_are_asked_one_day_after_the_last_memory_of_their_scope(folder: Path) -> None:
-    assert read_set(folder, "locomo")[0].now == datetime(2023, 5, 3, 8, tzinfo=UTC)
+def test_questions_are_asked_one_day_after_the_last_memory_of_their_scope(data: Data) -> None:
+    assert read_set(data, "locomo")[0].now == datetime(2023, 5, 3, 8, tzinfo=UTC)
 
 
-def test_what_is_merely_acceptable_is_not_gold(folder: Path) -> None:
-    assert read_set(folder, "locomo")[0].queries[0].gold == {"a/1#1"}
+def test_what_is_merely_acceptable_is_not_gold(data: Data) -> None:
+    assert read_set(data, "locomo")[0].queries[0].gold == {"a/1#1"}
 
 
 def test_notes_have_no_neighbours_and_no_time_where_there_is_none(tmp_path: Path) -> None:
     _write(tmp_path / "ikat_ptkb.corpus.jsonl", [_turn(0, "u", time=None)])
     _write(tmp_path / "ikat_ptkb.queries.jsonl", [{"id": "q", "scope": "u", "q": "?", "gold": ["u#0"], "type": "t"}])
-    scope = read_set(tmp_path, "ikat_ptkb")[0]
+    scope = read_set(Data(tmp_path, tmp_path), "ikat_ptkb")[0]
     assert scope.now is None
     assert not {"conversation_id", "session_id", "position", "event_time"} & set(scope.blocks[0])
 
 
-def test_scopes_narrow_a_set_and_an_unknown_one_is_named(folder: Path) -> None:
-    assert [one.user_id for one in read_set(folder, "locomo", frozenset({"b"}))] == ["locomo.b"]
+def test_scopes_narrow_a_set_and_an_unknown_one_is_named(data: Data) -> None:
+    assert [one.user_id for one in read_set(data, "locomo", frozenset({"b"}))] == ["locomo.b"]
     with pytest.raises(EvalError, match="conv-9"):
-        read_set(folder, "locomo", frozenset({"conv-9"}))
+        read_set(data, "locomo", frozenset({"conv-9"}))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(EvalError, match=r"madial_zh\.corpus\.jsonl"):
-        read_set(tmp_path, "madial_zh")
+        read_set(Data(tmp_path, tmp_path), "madial_zh")
 
 
-def test_every_set_of_a_suite_is_described() -> None:
-    assert {name for names in SUITES.values() for name in names} == set(SETS)
+def test_multi_hop_passages_come_from_the_corpora_with_a_title_and_perhaps_with_triples(tmp_path: Path) -> None:
+    data = Data(tmp_path / "dev", tmp_path / "corpora")
+    passage = {
+        "id": "m0",
+        "scope": "musique",
+        "text": "Ada\nAda lived in London.",
+        "t": "",
+        "who": "doc",
+        "session": "",
+    }
+    _write(data.corpora / "musique.corpus.jsonl", [passage])
+    _write(data.corpora / "musique.openie.jsonl", [{"id": "m0", "triples": [["Ada", "lived in", "London"]]}])
+    question = {"id": "q", "scope": "musique", "q": "Where?", "gold": ["m0"], "type": "2hop"}
+    _write(data.folder / "musique.queries.jsonl", [question])
+    plain, stated = (read_set(data, name)[0].blocks[0] for name in ("musique", "musique_openie"))
+    assert (plain["title"], plain["text"]) == ("Ada", "Ada lived in London.")
+    assert "triples" not in plain
+    assert stated["triples"] == [{"subject": "Ada", "predicate": "lived in", "object": "London"}]
+
+
+def test_a_line_that_is_no_json_is_named_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "madial_zh.corpus.jsonl").write_text('{"id": 1\n', encoding="utf-8")
+    with pytest.raises(EvalError, match=r"madial_zh\.corpus\.jsonl.*no JSON"):
+        read_set(Data(tmp_path, tmp_path), "madial_zh")
+
+
+def test_every_set_of_the_retrieval_suites_is_described() -> None:
+    assert {name for suite in (RECALL, CHINESE, MULTIHOP) for name in suite.sets} == set(SETS)
