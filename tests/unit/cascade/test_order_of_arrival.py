@@ -58,12 +58,19 @@ def test_search_and_the_graph_agree_on_what_has_one_value_at_a_time(rules):
 
 
 @pytest.mark.r("R-36")
-async def test_after_a_night_every_centrality_is_exact_however_small_the_steps_were(house):
+@pytest.mark.parametrize("behind", [False, True])
+async def test_after_a_night_every_centrality_is_exact_however_small_the_steps_were(house, behind):
+    coarse = replace(house.garden._parts.limits, centrality_step=0.9)
+    house.garden._parts = replace(house.garden._parts, limits=coarse)
+    texts = ("Alice uses Rust.", "Bob leads Project Falcon.", "Alice uses Rust. Bob leads Project Falcon.")
     for number in range(12):
-        await house.ingest.block(a_block(f"b{number}", f"Alice uses Rust for Project {'XYZ'[number % 3]}{number}."))
+        await house.ingest.block(a_block(f"b{number}", texts[number % 3]))
         await house.garden.tend(USER)
+    if behind:
+        await house.ingest.block(a_block("last", "Alice uses Go for Project Y1."))
     await house.dream.run("night", "")
     state = await house.graphs.state(USER)
     exact = centrality((await house.graphs.view(USER)).matrix, WalkLimits())
+    assert len({round(value, 4) for value in exact.values()}) > 2
     assert {b.id: b.centrality for b in state.graph.blocks.values()} == {b: round(v, 4) for b, v in exact.items()}
     assert state.version == state.community_version
