@@ -1,4 +1,4 @@
-"""Charts of a document as PNG files: bars where figures start at 0, dots and intervals where differences matter."""
+"""Charts of a document as PNG files: a dot for each figure, and a line for its interval."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from memvault_evals.report.reading import (
     figure_of,
     headline,
     interval,
+    labels_of,
     number,
     significant,
 )
@@ -59,7 +60,10 @@ def _every_set(folder: Path, document: Document) -> Iterator[Picture]:
     labels = list(document["variants"])[:SHOWN_VARIANTS]
     rows = [f"{name}\n{level}, {metric}" for name, (level, metric) in chosen.items()]
     series = {
-        label: [figure_of(document, label, name, level, metric) for name, (level, metric) in chosen.items()]
+        label: [
+            figure_of(document, label, name, level, metric) if label in labels_of(document, name) else None
+            for name, (level, metric) in chosen.items()
+        ]
         for label in labels
     }
     title = "Headline figure of each set, percent"
@@ -83,7 +87,7 @@ def _types(folder: Path, document: Document, set_name: str) -> Iterator[Picture]
     if set_name == "injection":  # a kind is one of attacks or of benign texts: each has its own rate
         yield from _kinds(folder, document, set_name)
         return
-    labels = list(document["variants"])[:SHOWN_VARIANTS]
+    labels = labels_of(document, set_name)[:SHOWN_VARIANTS]
     kinds = [kind for kind, levels in document["by_type"].get(set_name, {}).items() if metric in levels.get(level, {})]
     if not kinds:
         return
@@ -101,21 +105,22 @@ def _kinds(folder: Path, document: Document, set_name: str) -> Iterator[Picture]
     first = document["first"]
     for metric, words in (("TPR", "caught of each kind of attack"), ("FPR", "false alarms on benign texts")):
         found = {
-            f"{kind}, {level}" if len(levels) > 1 else kind: metrics[metric]
+            kind: {level: metrics[metric] for level, metrics in levels.items() if metric in metrics}
             for kind, levels in document["by_type"].get(set_name, {}).items()
-            for level, metrics in levels.items()
-            if metric in metrics
         }
+        found = {kind: levels for kind, levels in found.items() if levels}
         if not found:
             continue
-        rows = sorted(found, key=lambda kind: -found[kind]["value"])
+        ways = list(dict.fromkeys(level for levels in found.values() for level in levels))
+        rows = sorted(found, key=lambda kind: -max(one["value"] for one in found[kind].values()))
+        series = {way: [found[kind].get(way) for kind in rows] for way in ways}
         title = f"{set_name}: {metric}, {words}, percent"
         file = f"{set_name}-{metric}.png"
-        values = [found[kind] for kind in rows]
-        with picture(folder / file, height=_height(len(rows))) as axes:
-            _bars(axes, _with_n(rows, values), values)
+        with picture(folder / file, height=_height(len(rows) * (1 + 0.35 * len(ways)))) as axes:
+            _dots(axes, _with_n(rows, [next(iter(found[kind].values())) for kind in rows]), series)
             axes.set_title(title)
-        yield Picture(file, title, _said(first, rows, values), set_name)
+        said = " ".join(_said(way, rows, values) for way, values in series.items())
+        yield Picture(file, title, f"{first}. {said}", set_name)
 
 
 def _ablation(folder: Path, document: Document, set_name: str) -> Iterator[Picture]:
@@ -153,29 +158,33 @@ def _ablation(folder: Path, document: Document, set_name: str) -> Iterator[Pictu
 def _reliability(folder: Path, document: Document, set_name: str) -> Iterator[Picture]:
     """How often a stated confidence is right, by level, if the set's facts tell it."""
     first = document["first"]
-    levels: Mapping[str, Sequence[Mapping[str, Any]]] = _facts(document, first, set_name).get("reliability", {})
-    levels = {level: [one for one in bins if one["n"]] for level, bins in levels.items()}
-    levels = {level: bins for level, bins in levels.items() if bins}
+    levels: dict[str, Sequence[Mapping[str, Any]]] = {
+        level: told["reliability"]
+        for level, told in _facts(document, first, set_name).items()
+        if isinstance(told, Mapping) and told.get("reliability")
+    }
     if not levels:
         return
     title = f"{set_name}: accuracy against confidence, percent"
     file = f"{set_name}-reliability.png"
     with pictures(folder / file, len(levels), width=4.2 * len(levels), height=4.2) as every:
         for axes, (level, bins) in zip(every, levels.items(), strict=True):
-            most = max(one["n"] for one in bins)
+            most = max(one["rows"] for one in bins)
             axes.plot([0, WHOLE], [0, WHOLE], color=MUTED, linestyle="--", linewidth=1)
             axes.plot(
                 [one["confidence"] * WHOLE for one in bins], [one["accuracy"] * WHOLE for one in bins], color=GOOD
             )
             for one in bins:
                 place = (one["confidence"] * WHOLE, one["accuracy"] * WHOLE)
-                axes.scatter(*place, s=15 + 120 * one["n"] / most, color=GOOD, zorder=3)
-                axes.annotate(f"{one['n']}", place, textcoords="offset points", xytext=(7, -9), color=MUTED, fontsize=8)
+                axes.scatter(*place, s=15 + 120 * one["rows"] / most, color=GOOD, zorder=3)
+                axes.annotate(
+                    f"{one['rows']}", place, textcoords="offset points", xytext=(7, -9), color=MUTED, fontsize=8
+                )
             axes.set(xlim=(0, WHOLE), ylim=(0, WHOLE), xlabel="stated confidence", title=f"{set_name}, {level}")
         every[0].set_ylabel("how often right")
     said = "; ".join(
         f"{level}: "
-        + ", ".join(f"{one['confidence']:.0%} stated {one['accuracy']:.0%} right of {one['n']}" for one in bins)
+        + ", ".join(f"{one['confidence']:.0%} stated {one['accuracy']:.0%} right of {one['rows']}" for one in bins)
         for level, bins in levels.items()
     )
     yield Picture(file, title, f"{said}. Dots on the broken line are calibrated; their size and number is n.", set_name)
@@ -184,7 +193,7 @@ def _reliability(folder: Path, document: Document, set_name: str) -> Iterator[Pi
 def _within(folder: Path, document: Document, set_name: str) -> Iterator[Picture]:
     """The share of turns whose need was chosen, by how many documents may be chosen."""
     series: dict[str, dict[int, One]] = {}
-    for label in list(document["variants"])[:SHOWN_VARIANTS]:
+    for label in labels_of(document, set_name)[:SHOWN_VARIANTS]:
         for level, metrics in document["variants"][label]["results"].get(set_name, {}).items():
             if all(metric in metrics for metric in PREFETCH):
                 series[f"{label}, {level}"] = {int(one.split("@")[1]): metrics[one] for one in PREFETCH}
@@ -215,7 +224,8 @@ def _within(folder: Path, document: Document, set_name: str) -> Iterator[Picture
 
 def _dots(axes: Axes, rows: Sequence[str], series: Mapping[str, Sequence[One | None]]) -> None:
     """A row for each name, top down; in it a dot with its interval for each of the series."""
-    step = 0.7 / len(series)
+    series = {label: values for label, values in series.items() if any(values)}
+    step = 0.7 / max(1, len(series))
     tones, signs = colours(len(series)), markers(len(series))
     for order, (label, values) in enumerate(series.items()):
         shift = (order - (len(series) - 1) / 2) * step
@@ -244,22 +254,7 @@ def _dots(axes: Axes, rows: Sequence[str], series: Mapping[str, Sequence[One | N
     axes.set_ylim(len(rows) - 0.45, -0.55)
     axes.set_xlim(0, WHOLE + 6)
     if len(series) > 1:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=3)
-
-
-def _bars(axes: Axes, rows: Sequence[str], values: Sequence[One]) -> None:
-    axes.barh(
-        range(len(rows)),
-        [one["value"] for one in values],
-        xerr=_whiskers(values),
-        color=colours(1)[0],
-        ecolor=MUTED,
-        capsize=2.5,
-        height=0.6,
-    )
-    axes.set_yticks(range(len(rows)), rows)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-    axes.set_xlim(0, WHOLE + 2)
+        axes.figure.legend(loc="outside lower center", ncols=3)
 
 
 def _whiskers(values: Sequence[One]) -> list[list[float]]:

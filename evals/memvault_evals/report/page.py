@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memvault_evals.report.document import Document
-from memvault_evals.report.reading import change, columns, headline, interval, names, told
+from memvault_evals.report.reading import change, columns, counts, headline, interval, labels_of, names, told
 
 if TYPE_CHECKING:
     from memvault_evals.report.charts import Picture
@@ -60,23 +60,26 @@ def _headlines(document: Document) -> Iterator[Mapping[str, str]]:
 
 def _section(document: Document, name: str, pictures: Sequence[Picture]) -> dict[str, Any]:
     wanted = columns(name, names(document["results"][name]))
-    variants = document["variants"]
+    variants = {label: document["variants"][label] for label in labels_of(document, name)}
+    first = document["first"]
+    types = [
+        (label, kind, level, counts(metrics, wanted), _cells(metrics, wanted))
+        for label, variant in variants.items()
+        for kind, levels in variant["by_type"].get(name, {}).items()
+        for level, metrics in levels.items()
+    ]
     return {
         "name": name,
         "columns": wanted,
         "whole": [
-            (label, level, _n(metrics), _cells(metrics, wanted))
+            (label, level, counts(metrics, wanted), _cells(metrics, wanted))
             for label, variant in variants.items()
             for level, metrics in variant["results"].get(name, {}).items()
         ],
-        "types": [
-            (label, kind, level, _n(metrics), _cells(metrics, wanted))
-            for label, variant in variants.items()
-            for kind, levels in variant["by_type"].get(name, {}).items()
-            for level, metrics in levels.items()
-        ],
+        "types": [row for row in types if row[0] == first],
+        "more_types": [row for row in types if row[0] != first],
         "differences": [
-            (label, level, _n(metrics), [change(metrics[one]) if one in metrics else "" for one in wanted])
+            (label, level, counts(metrics, wanted), [change(metrics[one]) if one in metrics else "" for one in wanted])
             for label, variant in variants.items()
             for level, metrics in variant["against_first"].get(name, {}).items()
         ],
@@ -87,10 +90,6 @@ def _section(document: Document, name: str, pictures: Sequence[Picture]) -> dict
         ],
         "pictures": [one for one in pictures if one.set_name == name],
     }
-
-
-def _n(metrics: Mapping[str, Mapping[str, Any]]) -> str:
-    return str(max((one["n"] for one in metrics.values()), default=0))
 
 
 def _cells(metrics: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:

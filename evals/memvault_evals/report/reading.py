@@ -41,6 +41,15 @@ def headline(set_name: str, levels: Mapping[str, Mapping[str, One]]) -> tuple[st
     return None
 
 
+def labels_of(document: Document, set_name: str) -> list[str]:
+    """Return the variants that say something of their own about a set: the first, and those compared with it."""
+    return [
+        label
+        for label, variant in document["variants"].items()
+        if label == document["first"] or set_name in variant["against_first"]
+    ]
+
+
 def figure_of(document: Document, label: str, set_name: str, level: str, metric: str) -> One | None:
     """Return one figure of a variant, if it was measured."""
     found: Any = document["variants"].get(label, {}).get("results", {})
@@ -57,6 +66,11 @@ def _inside(found: Any, *keys: str) -> One | None:  # noqa: ANN401 - JSON
     for key in keys:
         found = found.get(key, {})
     return found or None
+
+
+def counts(metrics: Mapping[str, One], wanted: Iterable[str]) -> str:
+    """Return how many items the wanted metrics stand on: `359`, or `446/198` where they differ."""
+    return "/".join(dict.fromkeys(str(metrics[one]["n"]) for one in wanted if one in metrics))
 
 
 def significant(one: One) -> bool:

@@ -11,7 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from memvault_evals.report.document import Document
-from memvault_evals.report.reading import One, better, columns, names, number, signed, significant, told
+from memvault_evals.report.reading import (
+    One,
+    better,
+    columns,
+    counts,
+    labels_of,
+    names,
+    number,
+    signed,
+    significant,
+    told,
+)
 
 # who has no room for all columns keeps these
 TELLING = ("recall@5", "hit@5", "all@5", "nDCG@10", "recall@10", "MRR", "all@10")
@@ -37,9 +48,10 @@ def show(console: Console, document: Document) -> None:
 
 
 def _facts(console: Console, document: Document, set_name: str) -> None:
-    many = len(document["variants"]) > TYPES_OF
-    for label, variant in document["variants"].items():
-        phrases = list(told(variant["facts"].get(set_name, {})))
+    labels = labels_of(document, set_name)
+    many = len(labels) > TYPES_OF
+    for label in labels:
+        phrases = list(told(document["variants"][label]["facts"].get(set_name, {})))
         if phrases and (label == document["first"] or not many):
             _line(console, f"{label}: {'; '.join(phrases)}")
 
@@ -51,29 +63,34 @@ def _line(console: Console, text: str) -> None:
 def _figures(console: Console, document: Document, set_name: str) -> None:
     rows = list(_rows(document, set_name))
     wanted = columns(set_name, names(document["results"][set_name]))
-    table = _table(f"{set_name}: percent, with 95 % intervals", rows, with_type=True)
-    fitting = _fitting(console, rows, wanted, CELL, with_type=True)
+    typed = any(row[2] for row in rows)
+    console.print(Text(f"{set_name}: percent, with 95 % intervals", style="bold"))
+    table = _table(rows, typed=typed)
+    fitting = _fitting(console, rows, wanted, CELL, typed=typed)
     for metric in fitting:
         table.add_column(metric, justify="right", no_wrap=True)
     before = ""
     for label, level, kind, metrics in rows:
         if before and label != before:
             table.add_section()
-        n = str(max((one["n"] for one in metrics.values()), default=0))
+        n = counts(metrics, wanted)
         name = Text(label if label != before else "", style="bold" if label == document["first"] else "")
         cells = (_value(metrics.get(metric)) for metric in fitting)
-        table.add_row(name, level, kind, n, *cells, style="dim" if kind else "")
+        words = (level, kind) if typed else (level,)
+        table.add_row(name, *words, n, *cells, style="dim" if kind else "")
         before = label
     console.print(table)
     _left_out(console, wanted, fitting)
-    if len(document["variants"]) > TYPES_OF and document["by_type"].get(set_name):
+    if len(labels_of(document, set_name)) > TYPES_OF and document["by_type"].get(set_name):
         _line(console, f"types and findings of {document['first']} only; the others are in the report")
 
 
 def _rows(document: Document, set_name: str) -> Iterator[tuple[str, str, str, Mapping[str, One]]]:
     """Variant, level, type and figures: a level as a whole, then its types."""
-    many = len(document["variants"]) > TYPES_OF
-    for label, variant in document["variants"].items():
+    labels = labels_of(document, set_name)
+    many = len(labels) > TYPES_OF
+    for label in labels:
+        variant = document["variants"][label]
         kinds = {} if many and label != document["first"] else variant["by_type"].get(set_name, {})
         for level, metrics in variant["results"].get(set_name, {}).items():
             yield label, level, "", metrics
@@ -92,13 +109,14 @@ def _differences(console: Console, document: Document, set_name: str) -> None:
         return
     wanted = [one for one in columns(set_name, names(document["results"][set_name])) if any(one in r[3] for r in rows)]
     title = f"{set_name}: minus {document['first']}, percentage points; * where the interval leaves out 0"
-    table = _table(title, rows, with_type=False)
-    fitting = _fitting(console, rows, wanted, DIFFERENCE_CELL, with_type=False)
+    console.print(Text(title, style="bold"))
+    table = _table(rows, typed=False)
+    fitting = _fitting(console, rows, wanted, DIFFERENCE_CELL, typed=False)
     for metric in fitting:
         table.add_column(metric, justify="right", no_wrap=True)
     before = ""
     for label, level, _, metrics in rows:
-        n = str(max(one["n"] for one in metrics.values()))
+        n = counts(metrics, wanted)
         cells = (_change(metric, metrics.get(metric)) for metric in fitting)
         table.add_row(Text(label if label != before else ""), level, n, *cells)
         before = label
@@ -106,13 +124,11 @@ def _differences(console: Console, document: Document, set_name: str) -> None:
     _left_out(console, wanted, fitting)
 
 
-def _table(title: str, rows: Sequence[tuple[str, str, str, Mapping[str, One]]], *, with_type: bool) -> Table:
-    table = Table(
-        title=Text(title, style="bold"), title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False
-    )
+def _table(rows: Sequence[tuple[str, str, str, Mapping[str, One]]], *, typed: bool) -> Table:
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("variant", max_width=_width([row[0] for row in rows], "variant"))
     table.add_column("level", no_wrap=True)
-    if with_type:
+    if typed:
         table.add_column("type", max_width=_width([row[2] for row in rows], "type"))
     table.add_column("n", justify="right", no_wrap=True)
     return table
@@ -128,11 +144,11 @@ def _fitting(
     wanted: Sequence[str],
     cell: int,
     *,
-    with_type: bool,
+    typed: bool,
 ) -> list[str]:
     """As many of the wanted metrics as fit beside the names; at least one."""
     taken = _width([row[0] for row in rows], "variant") + max(len(row[1]) for row in rows) + BESIDE
-    if with_type:
+    if typed:
         taken += _width([row[2] for row in rows], "type") + 2
     room = max(1, (console.width - taken) // cell)
     if room >= len(wanted):
