@@ -1,0 +1,155 @@
+"""Suite intent: does the router find out what is being asked (R-01 to R-03), and is it as sure as it may be?
+
+Each text is asked of a user who remembers nothing and has no history, so that neither memories nor habits decide.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from memvault_evals.house import Client, EvalError
+from memvault_evals.results import Row, SetReport, averaged
+from memvault_evals.suites.classification import (
+    Verdict,
+    calibration_error,
+    confusion,
+    macro_f1,
+    per_class,
+    reliability,
+)
+from memvault_evals.suites.suite import Run
+
+SET = "intent"
+RESTRICTED = "intent_memdaily"
+TWO_CLASSES = "xquad_zh"  # a source with two of the six classes: a level of its own
+ALL = "all"
+USER = "intent"
+DEADLINE_MS = 120_000
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text and the intent that its source's label stands for."""
+
+    id: str
+    text: str
+    intent: str
+    source: str
+    level: str
+
+
+def read_texts(run: Run) -> list[Text]:
+    """Return the texts of the set, with those that may not be redistributed where they are."""
+    rows = [*run.data.rows(SET), *(run.data.rows(RESTRICTED) if run.data.path(RESTRICTED) else [])]
+    return [_text(row) for row in rows]
+
+
+def _text(row: Mapping[str, Any]) -> Text:
+    source = row["src"].partition("(")[0]
+    return Text(row["id"], row["text"], row["intent"], source, source if source == TWO_CLASSES else row["lang"])
+
+
+class IntentSuite:
+    """Asks, and compares the chosen intent with the label."""
+
+    name = "intent"
+    sets: tuple[str, ...] = (SET,)
+
+    def fill(self, set_name: str, run: Run) -> None:
+        """Nothing is written: the user remembers nothing."""
+
+    def measure(self, set_name: str, run: Run) -> Mapping[str, SetReport]:
+        """Ask every text under every profile; what else a variant switches off or forces is behind the router."""
+        texts = read_texts(run)
+        reports: dict[str, SetReport] = {}
+        profiles = dict.fromkeys(variant.profile for variant in run.variants if not variant.intent)
+        run.progress.begin(f"{set_name}: asking", len(texts) * len(profiles))
+        for profile in profiles:
+            told = {}
+            for one in texts:
+                key = f"{set_name}|{profile}|{one.id}"
+                told[one.id] = run.log.once(key, partial(ask, run.gateway.client, one, profile))
+                run.progress.step()
+            reports[profile] = report(texts, told)
+        return {variant.label: reports[variant.profile] for variant in run.variants if not variant.intent}
+
+
+def ask(client: Client, text: Text, profile: str) -> dict[str, Any]:
+    """Ask one text and return what the router made of it.
+
+    Raises:
+        EvalError: When a part of the answer was degraded.
+    """
+    context = {
+        "user_id": USER,
+        "origin": "eval",
+        "explain": True,
+        "deadline_ms": DEADLINE_MS,
+        "evaluation": {"profile": profile},
+    }
+    answer = client.recall(text.text, context)
+    if answer.get("degraded"):
+        raise EvalError(f"{text.id} was answered degraded: {answer['degraded']}")
+    explanation = answer["explanation"]
+    return {
+        "intent": answer["intent"],
+        "confidence": answer["intent_confidence"],
+        "facet": answer["facet"],
+        "funnel": explanation["funnel"],
+        "raw": _probabilities(explanation["raw_distribution"]),
+        "personalised": _probabilities(explanation["distribution"]),
+    }
+
+
+def _probabilities(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    return {row["intent"]: round(row["probability"], 4) for row in rows}
+
+
+def report(texts: Sequence[Text], told: Mapping[str, Mapping[str, Any]]) -> SetReport:
+    """Return accuracy, macro-F1 and calibration error per level, by class and by source."""
+    rows = [_row(one, told[one.id]) for one in texts]
+    verdicts = {one.id: Verdict(one.intent, told[one.id]["intent"], told[one.id]["confidence"]) for one in texts}
+    by_level = {level: [verdicts[row.id] for row in rows if level in row.levels] for level in _levels(rows)}
+    base = averaged(rows)
+    figures = {level: _with_others(base.figures[level], some) for level, some in by_level.items()}
+    by_source = {
+        f"src:{source}": averaged([row for row, one in zip(rows, texts, strict=True) if one.source == source]).figures
+        for source in sorted({one.source for one in texts})
+    }
+    facts: dict[str, Any] = {
+        level: {
+            "per_class": per_class(some),
+            "confusion": confusion(some),
+            "reliability": reliability(some),
+        }
+        for level, some in by_level.items()
+    }
+    facts["funnel"] = _funnels(rows)
+    return SetReport(figures, {**base.by_type, **by_source}, rows, facts)
+
+
+def _row(text: Text, told: Mapping[str, Any]) -> Row:
+    right = {"accuracy": float(told["intent"] == text.intent)}
+    return Row(text.id, text.intent, {text.level: right, ALL: right}, told)
+
+
+def _levels(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(level for row in rows for level in row.levels))
+
+
+def _with_others(means: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Mapping[str, Any]:
+    return {**means, "macro-F1": macro_f1(verdicts), "ECE": calibration_error(verdicts)}
+
+
+def _funnels(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+    """By what decided: how many rows, and what share of them in percent was right."""
+    counts = Counter(row.told["funnel"] for row in rows)
+    right = Counter(row.told["funnel"] for row in rows if row.levels[ALL]["accuracy"])
+    return {name: {"rows": count, "accuracy": 100 * right[name] / count} for name, count in sorted(counts.items())}
+
+
+INTENT = IntentSuite()
