@@ -51,6 +51,7 @@ class GardenSettings(_Frozen):
 
     quiet_s: float = Field(ge=0)
     longest_s: float = Field(ge=0)
+    rest: float = Field(ge=0)
     centrality_step: float = Field(ge=0, le=1)
 
 

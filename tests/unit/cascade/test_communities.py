@@ -1,5 +1,6 @@
 """R-30 and R-36: communities, on either engine, and their summaries."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -11,7 +12,7 @@ from memvault_cascade.adapters.leiden_igraph import IgraphLeiden
 from memvault_cascade.adapters.leiden_native import NativeLeiden
 from memvault_cascade.domain.graph.communities import Cluster, CommunityLimits, cluster, entity_graph
 from memvault_cascade.domain.graph.matrix import EdgeWeights, build_matrix
-from memvault_cascade.domain.graph.model import BlockNode, Community, Entity, UserGraph
+from memvault_cascade.domain.graph.model import BlockNode, Community, Entity, Support, Triple, UserGraph
 from memvault_cascade.domain.graph.overview import FitNumbers, as_it_was, fitting
 from memvault_cascade.domain.graph.summaries import Material, SummaryLimits, material, summarise
 
@@ -84,6 +85,20 @@ def test_a_community_that_grew_keeps_its_id_and_the_untouched_one_its_fingerprin
     grown = after[frozenset({"w1", "w2", "w3", "w4"})]
     assert grown.id == work.id
     assert grown.fingerprint != work.fingerprint
+
+
+@pytest.mark.r("R-36")
+def test_a_fingerprint_tells_a_new_fact_inside_its_cluster_and_none_elsewhere():
+    graph = a_graph(TWO_CIRCLES)
+    fact = Triple("t1", "mum", "likes", "likes", "tea", (Support("f1", AT),))
+
+    def prints(of):
+        found = cluster(of, build_matrix(graph, EdgeWeights(), AT), (), ENGINES[0], CommunityLimits())
+        return {"family" if "mum" in c.entity_ids else "work": c.fingerprint for c in found}
+
+    before, after = prints(graph), prints(replace(graph, triples={"t1": fact}))
+    assert after["family"] != before["family"]
+    assert after["work"] == before["work"]
 
 
 def test_a_cluster_with_one_block_or_one_entity_is_no_community():

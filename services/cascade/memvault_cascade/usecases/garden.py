@@ -36,12 +36,14 @@ _DIGITS = 4
 class GardenLimits:
     """Pauses in seconds and a floor.
 
-    A graph is tended `quiet_s` after its last change, or `longest_s` after its first one while changes go on. Between
+    A graph is tended `quiet_s` after its last change, or `longest_s` after its first one while changes go on, and then
+    left alone for `rest` times as long as that took, so that a large graph takes no more than its share. Between
     two nights a block's centrality is announced when it moved by at least `centrality_step` (0 to 1).
     """
 
     quiet_s: float = 1.5
     longest_s: float = 15.0
+    rest: float = 3.0
     centrality_step: float = 0.02
 
 
@@ -84,6 +86,7 @@ class Garden:
         self._parts = parts
         self._report = report
         self._due: dict[str, _Due] = {}
+        self._rested_at: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._tending = asyncio.Lock()
 
@@ -119,8 +122,9 @@ class Garden:
         """Tend every user whose time has come; seconds until the next one's, None when nobody waits."""
         limits = self._parts.limits
         loop = asyncio.get_running_loop()
-        for user_id, due in list(self._due.items()):
-            if loop.time() < min(due.last + limits.quiet_s, due.first + limits.longest_s):
+        for user_id in list(self._due):
+            begun = loop.time()
+            if begun < self._ripe_at(user_id):
                 continue
             del self._due[user_id]
             try:
@@ -129,8 +133,16 @@ class Garden:
                 self._report(user_id, error)
                 later = loop.time() + limits.longest_s
                 self._due.setdefault(user_id, _Due(later, later))
-        ripe = [min(d.last + limits.quiet_s, d.first + limits.longest_s) for d in self._due.values()]
-        return max(0.01, min(ripe) - loop.time()) if ripe else None
+            self._rested_at[user_id] = loop.time() + limits.rest * (loop.time() - begun)
+        now = loop.time()
+        self._rested_at = {user_id: at for user_id, at in self._rested_at.items() if at > now}
+        ripe = [self._ripe_at(user_id) for user_id in self._due]
+        return max(0.01, min(ripe) - now) if ripe else None
+
+    def _ripe_at(self, user_id: str) -> float:
+        due, limits = self._due[user_id], self._parts.limits
+        changed = min(due.last + limits.quiet_s, due.first + limits.longest_s)
+        return max(changed, self._rested_at.get(user_id, 0.0))
 
     async def tend(self, user_id: str, *, renew: bool = False) -> Tended:
         """Bring one user's communities, summaries and centralities up to the present graph.
@@ -157,7 +169,7 @@ class Garden:
             view = await self._fresh_view(user_id)
             state = await self._parts.graphs.state(user_id)
             ranks = await asyncio.to_thread(centrality, view.matrix, self._parts.walk)
-            tended = await self._store(user_id, view, state.communities, ((), ()), ranks, 0.0)
+            tended = await self._store(user_id, view, state.communities, ((), ()), ranks, 0.9)
             return tended.centralities
 
     async def _fresh_view(self, user_id: str) -> GraphView:

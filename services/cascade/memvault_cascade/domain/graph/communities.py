@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memvault_cascade.domain.graph.matrix import GraphMatrix
-    from memvault_cascade.domain.graph.model import Community, UserGraph
+    from memvault_cascade.domain.graph.model import Community, Triple, UserGraph
 
 
 class Partitioner(Protocol):
@@ -82,8 +82,9 @@ def cluster(
     labels = partitioner.partition(together, _starting_labels(matrix, previous))
     found = list(_members(matrix, together, labels, limits))
     ids = _lasting_ids([entities for entities, _ in found], previous)
+    facts = _facts_by_subject(graph)
     clusters = [
-        Cluster(community_id, entities, blocks, fingerprint(graph, entities, blocks))
+        Cluster(community_id, entities, blocks, _fingerprint(graph, entities, blocks, facts))
         for community_id, (entities, blocks) in zip(ids, found, strict=True)
     ]
     return tuple(sorted(clusters, key=lambda c: (-len(c.entity_ids), c.id)))
@@ -106,19 +107,31 @@ def entity_graph(matrix: GraphMatrix) -> sparse.csr_matrix:
     return summed
 
 
-def fingerprint(graph: UserGraph, entity_ids: Sequence[str], block_ids: Sequence[str]) -> str:
+def _facts_by_subject(graph: UserGraph) -> Mapping[str, Sequence[Triple]]:
+    """What is stated of each entity, so that no cluster looks through the facts of all others."""
+    found: dict[str, list[Triple]] = defaultdict(list)
+    for triple in graph.triples.values():
+        if graph.is_stated(triple):
+            found[triple.subject_id].append(triple)
+    return found
+
+
+def _fingerprint(
+    graph: UserGraph, entity_ids: Sequence[str], block_ids: Sequence[str], facts: Mapping[str, Sequence[Triple]]
+) -> str:
     """Hash of members, texts and facts of a cluster (16 hex digits).
 
     Equal as long as its summary would be made of the same things.
     """
     members = set(entity_ids)
-    facts = sorted(
+    inside = sorted(
         f"{t.id}{t.valid_to}{len(t.support)}"
-        for t in graph.triples.values()
-        if t.subject_id in members and t.object_id in members and graph.is_stated(t)
+        for member in members
+        for t in facts.get(member, ())
+        if t.object_id in members
     )
     texts = sorted(f"{b}\x1f{graph.blocks[b].text}" for b in block_ids)
-    return hashlib.sha256("\x1e".join((*sorted(members), *facts, *texts)).encode()).hexdigest()[:16]
+    return hashlib.sha256("\x1e".join((*sorted(members), *inside, *texts)).encode()).hexdigest()[:16]
 
 
 def _without_self(together: sparse.csr_matrix, matrix: GraphMatrix) -> sparse.csr_matrix:
@@ -166,12 +179,13 @@ def _members(
 def _blocks_by_label(matrix: GraphMatrix, labels: NDArray[np.int64], least_share: float) -> dict[int, list[str]]:
     """Blocks under each label that holds its share of their entities, those with the most such entities first."""
     count = len(matrix.entity_ids)
+    begins, columns, weights = matrix.adjacency.indptr, matrix.adjacency.indices, matrix.adjacency.data
     found: dict[int, list[tuple[float, str]]] = defaultdict(list)
-    for place, block in enumerate(matrix.block_ids):
-        row = matrix.adjacency.getrow(count + place)
-        if row.nnz == 0:
+    for place, block in enumerate(matrix.block_ids, start=count):
+        own = slice(begins[place], begins[place + 1])
+        if own.start == own.stop:
             continue
-        mass = np.bincount(labels[row.indices], weights=row.data)
+        mass = np.bincount(labels[columns[own]], weights=weights[own])
         for label in np.flatnonzero(mass >= min(mass.max(), least_share * mass.sum())):
             found[int(label)].append((float(mass[label]), block))
     ordered = {label: sorted(blocks, key=lambda item: (-item[0], item[1])) for label, blocks in found.items()}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from memvault.text import fold
@@ -13,6 +14,7 @@ from memvault.text.folding import simplified
 
 _SLOT = re.compile(r"\{([A-Z]+)\}")
 _DEEPEST_SLOT = 6
+CHARACTERS_KEPT = 20_000  # more than a person's texts hold
 
 
 class ObjectKind(StrEnum):
@@ -87,7 +89,13 @@ def aligned(text: str) -> str:
 
     Patterns go through this too: a pattern written in Traditional matches both scripts.
     """
-    return "".join(single if len(single := simplified(character)) == 1 else character for character in text)
+    return text if text.isascii() else "".join(map(_aligned, text))
+
+
+@lru_cache(maxsize=CHARACTERS_KEPT)
+def _aligned(character: str) -> str:
+    single = simplified(character)
+    return single if len(single) == 1 else character
 
 
 def compile_language(data: Mapping[str, Any]) -> Language:
