@@ -62,9 +62,9 @@ def test_search_and_the_graph_agree_on_what_has_one_value_at_a_time(rules):
 async def test_after_a_night_every_centrality_is_exact_however_small_the_steps_were(house, behind):
     coarse = replace(house.garden._parts.limits, centrality_step=0.9)
     house.garden._parts = replace(house.garden._parts, limits=coarse)
-    texts = ("Alice uses Rust.", "Bob leads Project Falcon.", "Alice uses Rust. Bob leads Project Falcon.")
+    facts = [Fact("Alice", "uses", "Rust"), Fact("Bob", "leads", "Falcon"), Fact("Carol", "owns", "Owl")]
     for number in range(12):
-        await house.ingest.block(a_block(f"b{number}", texts[number % 3]))
+        await house.ingest.block(a_block(f"b{number}", "Noted.", facts=facts[: 1 + number % 3]))
         await house.garden.tend(USER)
     if behind:
         await house.ingest.block(a_block("last", "Alice uses Go for Project Y1."))

@@ -169,7 +169,7 @@ class Garden:
             view = await self._fresh_view(user_id)
             state = await self._parts.graphs.state(user_id)
             ranks = await asyncio.to_thread(centrality, view.matrix, self._parts.walk)
-            tended = await self._store(user_id, view, state.communities, ((), ()), ranks, 0.9)
+            tended = await self._store(user_id, view, state.communities, ((), ()), ranks, 0.0)
             return tended.centralities
 
     async def _fresh_view(self, user_id: str) -> GraphView:
