@@ -132,8 +132,9 @@ class Measuring:
         answers = workspace.unfinished(self._name(mode))
         if fresh:
             answers.unlink(missing_ok=True)
-        vault = Vault(workspace.vault, fingerprint() + str(SETTINGS))
         with ExitStack() as stack:
+            stack.enter_context(workspace.taken())
+            vault = Vault(workspace.vault, fingerprint() + str(SETTINGS))
             house = stack.enter_context(House(vault.home, mode, workspace.settings(workers) | SETTINGS))
             state = house.state()
             client = stack.enter_context(closing(Client(house.http)))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from memvault_evals.house import EvalError
 
 VARIABLE = "MEMVAULT_EVALS"
 WORKERS = 2
@@ -34,6 +39,22 @@ class Workspace:
     def vault(self) -> Path:
         """The vault that is kept from run to run."""
         return self.folder / "vault"
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Keep every other evaluation out of the folder meanwhile.
+
+        Raises:
+            EvalError: When another one is in it.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                message = f"another evaluation is using {self.folder}: wait for it, or name another --folder"
+                raise EvalError(message) from error
+            yield
 
     def unfinished(self, run: str) -> Path:
         """Answers of a run that was interrupted; `run` names it."""
