@@ -184,8 +184,8 @@ def facts(
 ) -> dict[str, Any]:
     """Return admissions and refusals by rule, what was stored and how soon, what served and why not, and the waste.
 
-    An answer is used when it served; at most one serves a question. `useful`: of those stored right before a point,
-    the share in percent that holds something needed.
+    `hits`: questions that a prepared answer served; `wasted`: answers in percent that served none; `useful`: of those
+    stored right before a point, the share in percent that holds something needed.
     """
     turns = [turn for one in conversations for turn in played[one.id]["turns"]]
     stored = [one for turn in turns for one in turn["stored"]]
@@ -200,7 +200,7 @@ def facts(
         "stored": len(stored),
         "fuel": dict(Counter(one["fuel"] for one in stored)),
         "useful": useful(conversations, played),
-        "used": hits,
+        "hits": hits,
         "wasted": 100 * (1 - hits / len(stored)) if stored else 0.0,
         "ms from utterance to stored": percentiles(took),
         "why not served": dict(Counter(row.told["why_not"] for row in rows if row.told["from"] == SEARCH)),
