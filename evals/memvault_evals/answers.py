@@ -18,11 +18,14 @@ class AnswerLog:
         self._path = path
         self._known: dict[str, Answer] = {}
         self.reused = 0
+        self._torn = False
         if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
+            *lines, last = path.read_bytes().split(b"\n")  # a text may hold other line separators, and a torn letter
+            self._torn = bool(last)
+            for line in lines:
                 try:
                     row = json.loads(line)
-                except json.JSONDecodeError:
+                except ValueError:
                     continue
                 self._known[row["key"]] = row["answer"]
         self._file: TextIO | None = None
@@ -45,6 +48,8 @@ class AnswerLog:
         if self._file is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._path.open("a", encoding="utf-8")
+            if self._torn:
+                self._file.write("\n")
         self._file.write(json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n")
         self._file.flush()
         self._known[key] = answer

@@ -166,11 +166,10 @@ def fast_mode(runs: Sequence[Document]) -> Tradeoff:
 def prefetch(runs: Sequence[Document], benches: Sequence[Mapping[str, Any]]) -> Tradeoff:
     """What was fetched for nothing, against the time that a hit saves."""
     says, origins = [], []
-    stored, used = findings(runs, "stored"), {one.set_name: one.value for one in findings(runs, "hits")}
-    for one in stored:
-        hits = used.get(one.set_name)
-        if hits is not None and one.value:
-            wasted = one.value - hits
+    used = {one.set_name: one.value for one in findings(runs, "used")}
+    for one in findings(runs, "stored"):
+        if one.value and one.set_name in used:
+            wasted = one.value - used[one.set_name]
             says.append(f"{one.set_name}: {one.value} answers prepared, {wasted} ({wasted / one.value:.0%}) not used.")
             origins.append(origin(one.run))
     says += [] if says else [_missing("what is wasted", "memvault eval --suite prefetch")]

@@ -1,0 +1,117 @@
+"""The JSON document of a run, and where it says it is from."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memvault_evals.report import about as about_module
+from memvault_evals.report.document import about, document
+from memvault_evals.report.reading import columns, counts, headline, interval, labels_of, number, signed, told
+from tests.unit.evals.invented_run import ABOUT, found_of, run_of, written
+
+
+def test_results_are_the_first_variants_by_set_level_and_metric() -> None:
+    run = run_of({"tuned": 0.75, "tuned -rerank": 0.5})
+    assert run["first"] == "tuned"
+    assert run["results"] == run["variants"]["tuned"]["results"]
+    assert run["by_type"] == run["variants"]["tuned"]["by_type"]
+    one = run["results"]["locomo"]["session"]["nDCG@10"]
+    assert set(one) == {"value", "low", "high", "n"}
+    assert (one["value"], one["n"]) == (75.0, 40)
+    assert set(run["by_type"]["locomo"]) == {"multi_hop", "single_hop"}
+    json.dumps(run)
+
+
+def test_other_variants_are_compared_with_the_first_one_row_by_row() -> None:
+    run = run_of({"tuned": 0.75, "tuned -rerank": 0.5})
+    one = run["variants"]["tuned -rerank"]["against_first"]["locomo"]["turn"]["recall@5"]
+    assert one["value"] == pytest.approx(-25.0)
+    assert one["high"] < 0
+    assert run["variants"]["tuned"]["against_first"] == {}
+
+
+def test_a_report_that_two_variants_share_is_no_difference() -> None:
+    run = run_of({"tuned": 0.75, "tuned -rerank": 0.5}, others=True)
+    assert set(run["variants"]["tuned -rerank"]["against_first"]) == {"locomo"}
+    assert labels_of(run, "injection") == ["tuned"]
+    assert labels_of(run, "locomo") == ["tuned", "tuned -rerank"]
+
+
+def test_a_run_without_variants_is_refused() -> None:
+    with pytest.raises(ValueError, match="no variant"):
+        document({}, ABOUT)
+
+
+def test_a_variant_that_lacks_a_set_of_the_first_one_says_nothing_about_it() -> None:
+    run = document({"tuned": {"locomo": found_of(1)}, "reference": {}}, ABOUT)
+    assert run["variants"]["reference"] == {"results": {}, "by_type": {}, "against_first": {}, "facts": {}}
+
+
+def test_the_origin_names_code_data_settings_and_machine_but_no_folder_above(tmp_path: Path) -> None:
+    data = tmp_path / "data" / "dev"
+    (data / "restricted").mkdir(parents=True)
+    written(data, "a.queries.jsonl", "{}\n")
+    written(data / "restricted", "b.queries.jsonl", "{}\n\n")
+    written(data, "sealed.enc", "secret")
+    found = about(["eval", "--data", str(data), "--out=" + str(tmp_path), "--suite", "recall"], data, ["tuned"])
+    assert found.command == f"memvault eval --data dev --out={tmp_path.name} --suite recall"
+    assert found.data["folder"] == "dev"
+    assert list(found.data["files"]) == ["a.queries.jsonl", "b.queries.jsonl"]
+    assert len(set(found.data["files"].values())) == 2
+    assert found.settings["tuned"]["search"]["fusion"]["k"] != found.settings["tuned"]["search"]["fusion"]["ceiling"]
+    assert found.packages["numpy"]
+    assert found.cores >= 1
+    assert str(tmp_path) not in json.dumps(run_of({"tuned": 1}, about=found))
+
+
+def test_two_profiles_bring_the_numbers_of_both(tmp_path: Path) -> None:
+    settings = about([], tmp_path, ["tuned", "reference", "tuned"]).settings
+    assert list(settings) == ["tuned", "reference"]
+    assert settings["tuned"] != settings["reference"]
+
+
+def test_what_lay_over_the_settings_is_told_without_folders(tmp_path: Path) -> None:
+    told_ = about([], tmp_path, [], overrides={"MEMVAULT__A": str(tmp_path / "kept"), "MEMVAULT__B": "2"}).overrides
+    assert told_ == {"MEMVAULT__A": "kept", "MEMVAULT__B": "2"}
+
+
+def test_outside_a_repository_and_without_git_there_is_no_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert about_module._code(written(tmp_path, "file.py", "")) == ("", False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert about_module._code(Path(about_module.__file__)) == ("", False)
+
+
+def test_columns_are_those_of_the_suite_and_of_the_set() -> None:
+    ranked = ["MRR", "recall@3", "recall@5", "hit@1", "nDCG@10", "hit@5"]
+    assert columns("locomo", ranked) == ["recall@5", "hit@5", "MRR", "nDCG@10"]
+    assert columns("ikat_ptkb", ranked)[:2] == ["recall@3", "MRR"]
+    assert columns("drcd_zh", ranked)[0] == "hit@1"
+    assert columns("injection", ["FPR", "TPR"]) == ["TPR", "FPR"]
+    assert columns("prefetch_mtrag", ["false hit", "hit@20", "hit@5"]) == ["hit@5", "hit@20", "false hit"]
+
+
+def test_the_headline_is_the_first_telling_metric_of_the_first_level() -> None:
+    run = run_of({"tuned": 1}, others=True)
+    chosen = {name: headline(name, levels) for name, levels in run["results"].items()}
+    assert chosen == {
+        "locomo": ("turn", "recall@5"),
+        "intent": ("en", "accuracy"),
+        "injection": ("ingress", "TPR"),
+        "prefetch_kdconv": ("all", "hit@10"),
+    }
+    assert headline("empty", {}) is None
+
+
+def test_numbers_are_written_with_one_decimal_and_a_sign_where_they_are_differences() -> None:
+    assert [number(one) for one in (64.56, 100.0, 0.0, -0.02)] == ["64.6", "100", "0", "0"]
+    assert [signed(one) for one in (1.25, -3.0, 0.01)] == ["+1.2", "-3.0", "0"]
+    assert interval({"value": 64.56, "low": 59.9, "high": 100}) == "64.6 [59.9, 100]"
+    assert counts({"TPR": {"n": 446}, "FPR": {"n": 198}}, ["TPR", "FPR"]) == "446/198"
+
+
+def test_facts_become_phrases_with_shares_of_those_asked() -> None:
+    facts = {"asked": 40, "reranked": 30, "intents": {"factual": 40}, "list": [1], "nested": {"a": {"b": 1}}, "ms": 1.5}
+    assert list(told(facts)) == ["asked 40", "reranked 30 (75%)", "intents factual 40", "ms 1.5"]

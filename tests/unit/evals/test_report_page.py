@@ -1,0 +1,107 @@
+"""Charts and the page of a run."""
+
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memvault_evals.report.charts import draw
+from memvault_evals.report.page import write_report
+from tests.unit.evals.invented_run import run_of
+
+PNG = b"\x89PNG\r\n\x1a\n"
+SHARES = {"tuned": 0.75, "tuned -rerank": 0.5, "reference": 0.6}
+
+
+class Reader(HTMLParser):
+    """Keeps the elements of a page, and complains about what is left open."""
+
+    VOID = frozenset({"meta", "img", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def all(self, tag: str) -> Iterator[dict[str, str | None]]:
+        return (attributes for name, attributes in self.elements if name == tag)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], Reader]:
+    run = run_of(SHARES, others=True)
+    page = write_report(tmp_path_factory.mktemp("report") / "new", run)
+    return page, run, Reader(page.read_text(encoding="utf-8"))
+
+
+def test_the_figures_lie_beside_the_page_and_are_the_document(report: tuple[Path, dict[str, Any], Reader]) -> None:
+    page, run, _ = report
+    assert page.name == "report.html"
+    assert json.loads((page.parent / "results.json").read_text(encoding="utf-8")) == run
+
+
+def test_every_chart_is_a_png_that_the_page_shows_with_words_for_who_cannot_see_it(
+    report: tuple[Path, dict[str, Any], Reader],
+) -> None:
+    page, _, reader = report
+    images = list(reader.all("img"))
+    assert {one["src"] for one in images} == {path.name for path in page.parent.glob("*.png")}
+    assert {"sets.png", "locomo-types.png", "locomo-ablation.png", "intent-reliability.png"} < {
+        one["src"] for one in images
+    }
+    assert {"injection-TPR.png", "injection-FPR.png", "prefetch_kdconv-hits.png"} < {one["src"] for one in images}
+    assert all((page.parent / str(one["src"])).read_bytes().startswith(PNG) for one in images)
+    ablation = next(one for one in images if one["src"] == "locomo-ablation.png")
+    assert "tuned -rerank -25.0 [-" in str(ablation["alt"])
+
+
+def test_the_page_needs_no_script_and_no_network(report: tuple[Path, dict[str, Any], Reader]) -> None:
+    _, _, reader = report
+    assert reader.open == []
+    assert not {"script", "link", "iframe"} & {tag for tag, _ in reader.elements}
+    assert all("//" not in str(value) for _, attributes in reader.elements for value in attributes.values())
+
+
+def test_tables_have_captions_and_their_headings_a_scope(report: tuple[Path, dict[str, Any], Reader]) -> None:
+    _, _, reader = report
+    assert sum(1 for _ in reader.all("caption")) == sum(1 for _ in reader.all("table"))
+    assert all(one.get("scope") in {"row", "col"} for one in reader.all("th"))
+
+
+def test_the_page_says_where_the_figures_come_from(report: tuple[Path, dict[str, Any], Reader]) -> None:
+    page, run, _ = report
+    text = page.read_text(encoding="utf-8")
+    for one in (run["commit"], run["command"], run["load"], "numpy 2.4.6", "abcdef0123456789", "search.fusion.k"):
+        assert one in text
+    assert "prefers-color-scheme: dark" in text
+    assert "75.0 [" in text
+
+
+def test_names_from_outside_cannot_become_markup(tmp_path: Path) -> None:
+    text = write_report(tmp_path, run_of({"tuned <b>x</b>": 0.5})).read_text(encoding="utf-8")
+    assert "<b>" not in text
+    assert "tuned &lt;b&gt;x&lt;/b&gt;" in text
+
+
+def test_the_same_run_gives_the_same_page_and_charts(tmp_path: Path) -> None:
+    run = run_of({"tuned": 0.75, "tuned -rerank": 0.5})
+    one, other = write_report(tmp_path / "one", run).parent, write_report(tmp_path / "other", run).parent
+    assert {path.name: path.read_bytes() for path in one.iterdir()} == {
+        path.name: path.read_bytes() for path in other.iterdir()
+    }
+
+
+def test_a_run_with_one_variant_and_no_facts_draws_no_comparison(tmp_path: Path) -> None:
+    assert [one.file for one in draw(tmp_path, run_of({"tuned": 0.75}))] == ["sets.png", "locomo-types.png"]
