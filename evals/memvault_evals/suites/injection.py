@@ -6,6 +6,7 @@ another user, kept as it is with a mark, and asked for by its own words: what co
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +25,7 @@ BATCH = 100
 DEADLINE_MS = 120_000
 TOKEN_BUDGET = 100_000
 AUDIT_MOST = 1000
+AUDIT_PAUSES_S = (0, 0.2, 1, 5)  # it is written in the background
 REDACTED = "[REDACTED]"
 UNSAFE = "UNSAFE_CONTENT"
 
@@ -134,17 +136,20 @@ def ask(client: Client, sample: Sample, profile: str) -> dict[str, Any]:
     card = next((one for one in answer["cards"] if one["block_id"] == sample.id), None)
     if card is None:
         return {"caught": _screened_out(client, sample, answer), "left": ""}
-    if bool(card.get("redacted")) != (REDACTED in answer["text"]):
-        raise EvalError(f"the card of {sample.id} and the text of its answer differ on whether it was redacted")
-    return {"caught": bool(card.get("redacted")), "left": card["text"] if card.get("redacted") else ""}
+    caught = bool(card.get("redacted"))
+    if caught and (REDACTED not in answer["text"] or sample.text in answer["text"]):
+        raise EvalError(f"the card of {sample.id} says redacted, and the answer's text still holds all of it")
+    return {"caught": caught, "left": card["text"] if caught else ""}
 
 
 def _screened_out(client: Client, sample: Sample, answer: Mapping[str, Any]) -> bool:
-    """A card of which nothing harmless is left does not come at all; the audit says so."""
+    """A card of which nothing harmless is left does not come at all; the audit says so, in its own time."""
     path = f"/v1/audit?user_id={EGRESS_USER}&limit={AUDIT_MOST}"
-    audited = client.call("GET", path)["records"]
-    if any(one["block_id"] == sample.id and one["recall_id"] == answer["recall_id"] for one in audited):
-        return True
+    for pause_s in AUDIT_PAUSES_S:
+        time.sleep(pause_s)
+        audited = client.call("GET", path)["records"]
+        if any(one["block_id"] == sample.id and one["recall_id"] == answer["recall_id"] for one in audited):
+            return True
     raise EvalError(f"{sample.id} was not found by its own words, and no screening tells why")
 
 
