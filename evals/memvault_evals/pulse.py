@@ -12,6 +12,7 @@ from typing import Any
 from memvault_evals.asking import Variant, ask
 from memvault_evals.datasets import Query, Scope
 from memvault_evals.house import Client, EvalError
+from memvault_search.domain.scoring.pipeline import STAGES
 
 PROBES = 8
 LEAST_CHARS, MOST_CHARS = 24, 300
@@ -19,7 +20,7 @@ SIDES: Mapping[str, tuple[str, ...]] = {
     "dense": ("ranker:dense_self", "ranker:dense_context"),
     "sparse": ("ranker:sparse_self", "ranker:sparse_context"),
 }
-QUIET = ("gate", "rerank", "cascade")
+QUIET = ("gate", "rerank", "cascade", *(f"stage:{stage.name}" for stage in STAGES))  # found, not scored
 
 
 def take_pulse(client: Client, scopes: Sequence[Scope], profile: str) -> dict[str, int]:
