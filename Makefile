@@ -6,7 +6,7 @@ PYTHON ?=
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ready python lint format proto proto-check test golden demo up down bench eval tradeoffs lock clean distclean
+.PHONY: help setup ready python lint format proto proto-check test golden demo up down bench eval peers tradeoffs lock clean distclean
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,10 @@ bench: ready ## measure a recall against its floor on this machine
 eval: ready ## quality against public data: make eval DATA=folder ARGS="--suite recall,chinese"
 	$(if $(DATA),,$(error name the folder of data: make eval DATA=folder, see docs/quality.md))
 	$(BIN)/memvault eval --data "$(DATA)" $(ARGS)
+
+peers: ready ## memvault beside other products: make peers DATA=folder ARGS="--sets madial_zh"
+	$(if $(DATA),,$(error name the folder of data: make peers DATA=folder, see docs/quality.md))
+	$(BIN)/python -m memvault_evals.peers --data "$(DATA)" $(ARGS)
 
 tradeoffs: ready ## write docs/tradeoffs.md from runs: make tradeoffs EVAL="results.json ..." BENCH=bench.json
 	$(BIN)/python -m memvault_evals.tradeoffs $(EVAL) $(addprefix --bench ,$(BENCH))
