@@ -13,6 +13,7 @@ _GAP = timedelta(minutes=15)
 _PAUSE = timedelta(minutes=1)
 _TURNS = 20
 _NOTES_SHARE = 0.4
+_REMEMBERED = 300
 
 _EN_WHO = ("Ada", "Boris", "Chen", "Dalia", "Emeka", "Freya", "Goran", "Hana", "Imre", "Jun", "Kofi", "Lena")
 _EN_THING = (
@@ -68,10 +69,11 @@ def blocks(count: int, *, seed: int) -> list[dict[str, Any]]:
 
     A larger vault of the same seed begins with the smaller one.
     """
-    return list(islice(_all_blocks(seed), count))
+    return list(islice(all_blocks(seed), count))
 
 
-def _all_blocks(seed: int) -> Iterator[dict[str, Any]]:
+def all_blocks(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the blocks of a vault without end."""
     chance = Random(seed)
     number = 0
     while True:
@@ -99,6 +101,12 @@ def _completed(block: dict[str, Any], number: int, when: datetime, chance: Rando
         "text": _statement(chance),
         "event_time": when.strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
+
+
+def memories(*, seed: int) -> Iterator[str]:
+    """Yield texts of one sentence that the vault of this seed holds among its first 300 blocks, no two alike."""
+    texts = {str(block["text"]): None for block in islice(all_blocks(seed), _REMEMBERED)}
+    return (text for text in texts if text.count(".") + text.count("。") == 1)
 
 
 def questions(*, seed: int) -> Iterator[str]:

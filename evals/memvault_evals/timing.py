@@ -14,10 +14,11 @@ Operation = Callable[[], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Spread:
-    """Of one operation: median and 95th percentile in milliseconds, and how often it was measured."""
+    """Of one operation: median, 95th and 99th percentile in milliseconds, and how often it was measured."""
 
     p50: float
     p95: float
+    p99: float
     n: int
 
 
@@ -29,8 +30,8 @@ def spread(samples_ms: Sequence[float]) -> Spread:
     """
     if not samples_ms:
         raise ValueError("no sample to summarise: run at least one round")
-    p50, p95 = np.percentile(np.asarray(samples_ms), [50, 95])
-    return Spread(float(p50), float(p95), len(samples_ms))
+    p50, p95, p99 = np.percentile(np.asarray(samples_ms), [50, 95, 99])
+    return Spread(float(p50), float(p95), float(p99), len(samples_ms))
 
 
 async def interleaved(

@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 
 from memvault_evals.processor import of_processes, of_this_process
-from memvault_evals.synthetic import blocks, questions
+from memvault_evals.synthetic import blocks, memories, questions
 from memvault_evals.timing import interleaved, spread
 
 
@@ -30,6 +30,13 @@ def test_the_vault_holds_conversations_and_single_notes_in_both_languages() -> N
     assert {block["text"].isascii() for block in vault} == {True, False}
 
 
+def test_what_a_user_has_in_mind_is_in_the_vault_as_one_sentence() -> None:
+    stored = {block["text"] for block in blocks(300, seed=1)}
+    said = list(memories(seed=1))
+    assert len(said) > 50
+    assert set(said) <= stored
+
+
 def test_no_question_is_asked_twice() -> None:
     asked = list(islice(questions(seed=1), 2000))
     assert len(set(asked)) == 2000
@@ -49,9 +56,9 @@ async def test_every_operation_runs_once_a_round_and_the_warm_up_is_not_counted(
     assert all(set(ran[at : at + 2]) == {"a", "b"} for at in range(0, 14, 2))
 
 
-def test_a_spread_is_median_and_ninety_fifth_percentile() -> None:
+def test_a_spread_is_median_ninety_fifth_and_ninety_ninth_percentile() -> None:
     one = spread([float(n) for n in range(1, 102)])
-    assert (one.p50, one.p95, one.n) == (51.0, 96.0, 101)
+    assert (one.p50, one.p95, one.p99, one.n) == (51.0, 96.0, 100.0, 101)
     with pytest.raises(ValueError, match="no sample"):
         spread([])
 

@@ -1,0 +1,70 @@
+"""Recalls over one connection, as an agent makes them; a degraded one ends the run, because its time says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memvault_evals.bench.filling import USER
+from memvault_evals.house import Client, EvalError
+
+DEADLINE_MS = 60_000
+FAST: Mapping[str, Any] = {"thinking_mode": "fast"}
+DEEP: Mapping[str, Any] = {"thinking_mode": "slow"}
+NO_RERANK: Mapping[str, Any] = {"off": ["rerank"]}
+NO_CASCADE: Mapping[str, Any] = {"off": ["cascade"]}
+
+
+def recall(
+    client: Client,
+    question: str,
+    evaluation: Mapping[str, Any] | None = None,
+    *,
+    explain: bool = False,
+    origin: str = "user",
+    conversation_id: str = "",
+) -> dict[str, Any]:
+    """Ask one question of the bench's user.
+
+    Raises:
+        EvalError: When a part of the answer was left out.
+    """
+    context: dict[str, Any] = {"user_id": USER, "origin": origin, "deadline_ms": DEADLINE_MS}
+    if explain:
+        context["explain"] = True
+    if evaluation:
+        context["evaluation"] = evaluation
+    if conversation_id:
+        context["conversation_id"] = conversation_id
+    answer = client.recall(question, context)
+    if answer.get("degraded"):
+        raise EvalError(f"a recall was degraded, so its time says nothing: {answer['degraded']}")
+    return answer
+
+
+class Asking:
+    """New questions one after the other; keeps what the explained answers tell of their hops."""
+
+    def __init__(self, client: Client, fresh: Iterator[str]) -> None:
+        self._client, self._fresh = client, fresh
+        self.times: dict[str, dict[str, list[float]]] = {"fast": {}, "deep": {}}
+        self.reranked: list[bool] = []
+        self.cards: list[int] = []
+
+    async def fresh(self, evaluation: Mapping[str, Any], *, origin: str = "user") -> None:
+        """Ask a new question."""
+        recall(self._client, next(self._fresh), evaluation, origin=origin)
+
+    async def explained(self, evaluation: Mapping[str, Any]) -> None:
+        """Ask a new question and keep where its time went."""
+        answer = recall(self._client, next(self._fresh), evaluation, explain=True)
+        mode = "deep" if evaluation["thinking_mode"] == "slow" else "fast"
+        for one in answer["explanation"].get("times", []):
+            self.times[mode].setdefault(one["hop"], []).append(one.get("took_ms", 0.0))
+        if mode == "fast":
+            self.reranked.append(bool(answer["explanation"].get("reranked")))
+            self.cards.append(len(answer.get("cards", [])))
+
+    async def alive(self) -> None:
+        """Ask the HTTP face whether it lives: what HTTP itself costs."""
+        self._client.call("GET", "/healthz")

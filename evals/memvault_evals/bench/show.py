@@ -1,0 +1,163 @@
+"""Prints what a bench found; every table fits 120 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from memvault_evals.bench.growth import growth
+from memvault_evals.bench.measure import FLOORS
+
+WHERE = {"six": "six processes", "one": "one process"}
+AIMS: Mapping[str, Mapping[str, float]] = {"six": {"fast": 3.0, "deep": 2.0}, "one": {"fast": 2.0, "deep": 2.0}}
+HIT_AIM_MS = 1.0
+SHOWN_HOPS = 14
+Stages = Sequence[Mapping[str, Any]]
+
+
+def show(console: Console, report: Mapping[str, Any]) -> None:
+    """Print all tables and what they say about the aims."""
+    stages: Stages = report["stages"]
+    _filling(console, stages)
+    for mode in report["plan"]["modes"]:
+        of_mode = [stage for stage in stages if mode in stage["modes"]]
+        if not of_mode:
+            continue
+        _latency(console, of_mode, mode)
+        _ratios(console, of_mode, mode)
+        _many(console, of_mode, mode)
+        _hops(console, of_mode, mode)
+        for stage in of_mode:
+            _verdict(console, stage, mode)
+    _growth(console, stages, report["plan"]["modes"])
+    if any(stage["synthetic"] for stage in stages):
+        console.print("* stored vectors are invented by a seeded encoder; questions are encoded for real", style="dim")
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for place, heading in enumerate(columns):
+        table.add_column(heading, justify="left" if place == 0 else "right", no_wrap=place > 0)
+    return table
+
+
+def _filling(console: Console, stages: Stages) -> None:
+    table = _table(
+        "writing, six processes",
+        ("blocks", "blocks/s", "with graph", "cpu ms/block", "encoding a text", "KB/block", "graph: nodes, edges"),
+    )
+    for stage in stages:
+        filled = stage["filled"]
+        encoding = stage.get("encoding_ms")
+        table.add_row(
+            stage["name"],
+            f"{filled['blocks'] / filled['searchable_s']:.1f}",
+            f"{filled['blocks'] / filled['in_graph_s']:.1f}",
+            f"{filled['cpu_ms']:.1f}",
+            f"{encoding:.1f} ms" if encoding else "invented",
+            f"{sum(stage['disk'].values()) / stage['size'] / 1000:.1f}",
+            "{:,}, {:,}".format(*stage["graph"]),
+        )
+    console.print(table)
+
+
+def _latency(console: Console, stages: Stages, mode: str) -> None:
+    loads = "; ".join(f"{stage['name']}: {stage['modes'][mode]['load']}" for stage in stages)
+    table = _table(
+        f"p50 (p95, p99) in ms, {WHERE[mode]}, one client; load {loads}",
+        ("operation", *(stage["name"] for stage in stages)),
+    )
+    names = list(dict.fromkeys(name for stage in stages for name in stage["modes"][mode]["rows"]))
+    for name in names:
+        table.add_row(name, *(_cell(stage["modes"][mode]["rows"].get(name)) for stage in stages))
+    console.print(table)
+
+
+def _ratios(console: Console, stages: Stages, mode: str) -> None:
+    table = _table(f"as multiples of the floor, p50, {WHERE[mode]}", ("operation", "floor", *_names(stages)))
+    for name, parts in FLOORS.items():
+        values = [stage["modes"][mode]["ratios"].get(name) for stage in stages]
+        table.add_row(name, " + ".join(parts), *(f"{value:.2f}" if value else "" for value in values))
+    for name in ("keyword funnel", "classification without embedding"):
+        values = [stage["modes"][mode]["classification"].get(name) for stage in stages]
+        table.add_row(name, "embedding", *("" if value is None else f"{value:.2f}" for value in values))
+    for name in stages[0]["modes"][mode]["processor_ratios"]:
+        values = [stage["modes"][mode]["processor_ratios"][name] for stage in stages]
+        table.add_row(f"{name}: processor time", "the same", *(f"{value:.2f}" for value in values))
+    console.print(table)
+
+
+def _many(console: Console, stages: Stages, mode: str) -> None:
+    table = _table(
+        f"many fast recalls at once, {WHERE[mode]}: done/s, then p50 (p95, p99) in ms", ("load", *_names(stages))
+    )
+    first = stages[0]["modes"][mode]
+    for place, one in enumerate(first["closed"]):
+        cells = [stage["modes"][mode]["closed"][place] for stage in stages]
+        label = f"{one['clients']} client{'s' if one['clients'] > 1 else ''}, closed loop"
+        table.add_row(label, *(f"{cell['done']:.1f}/s {_cell(cell['latency'])}" for cell in cells))
+    for place, one in enumerate(first["open"]):
+        cells = [stage["modes"][mode]["open"][place] for stage in stages]
+        label = f"Poisson arrivals at {one['share']:.0%}"
+        table.add_row(label, *(f"{cell['offered']:.1f}/s {_cell(cell['latency'])}" for cell in cells))
+    console.print(table)
+
+
+def _hops(console: Console, stages: Stages, mode: str) -> None:
+    table = _table(
+        f"where the time of an explained recall goes, {WHERE[mode]}, p50 in ms: fast | deep", ("hop", *_names(stages))
+    )
+    last = stages[-1]["modes"][mode]["hops"]
+    names = sorted({*last["fast"], *last["deep"]}, key=lambda name: -last["deep"].get(name, {"p50": 0.0})["p50"])
+    for name in names[:SHOWN_HOPS]:
+        cells = []
+        for stage in stages:
+            found = [stage["modes"][mode]["hops"][kind].get(name) for kind in ("fast", "deep")]
+            cells.append(" | ".join("-" if one is None else f"{one['p50']:.1f}" for one in found))
+        table.add_row(name, *cells)
+    console.print(table)
+
+
+def _growth(console: Console, stages: Stages, modes: Sequence[str]) -> None:
+    found = growth(stages, modes)
+    if not found:
+        return
+    table = _table(
+        "growth of medians and of cost with the size of the vault", ("what", *(one["name"] for one in found))
+    )
+    for name in found[0]["times"]:
+        table.add_row(name, *(f"{one['times'][name]:.2f} x" if name in one["times"] else "" for one in found))
+    console.print(table)
+
+
+def _verdict(console: Console, stage: Mapping[str, Any], mode: str) -> None:
+    figures = stage["modes"][mode]
+    said = []
+    for name, aim in AIMS[mode].items():
+        ratio = figures["ratios"][name]
+        said.append(f"{name} {ratio:.2f} x its floor (aim {aim:g}: {'reached' if ratio <= aim else 'missed'})")
+        spent = figures["processor_ratios"][name]
+        said[-1] += f", {spent:.2f} x in processor time"
+    hit = figures["rows"]["prefetch hit"]["p50"]
+    said.append(f"prefetch hit {hit:.1f} ms (aim {HIT_AIM_MS:g} ms: {'reached' if hit <= HIT_AIM_MS else 'missed'})")
+    memory = sum(figures["memory_mb"].values())
+    console.print(
+        f"{stage['name']}, {WHERE[mode]}: {'; '.join(said)}. {memory:.0f} MB resident; "
+        f"{figures['reranked_share']:.0%} reranked, {figures['cards']:.1f} cards an answer; "
+        f"an answer lies prepared {figures['stored_s']:.1f} s after the utterance.",
+        highlight=False,
+    )
+
+
+def _names(stages: Stages) -> list[str]:
+    return [stage["name"] for stage in stages]
+
+
+def _cell(row: Mapping[str, float] | None) -> str:
+    if row is None:
+        return ""
+    digits = 1 if row["p50"] >= 1 else 2
+    return f"{row['p50']:.{digits}f} ({row['p95']:.{digits}f}, {row['p99']:.{digits}f})"

@@ -1,0 +1,59 @@
+"""Recalls of a bench: a degraded answer, or a hit that is none, ends the run with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+
+from memvault_evals.bench.asking import DEEP, FAST, Asking, recall
+from memvault_evals.bench.prefetch import Prepared
+from memvault_evals.house import Client, EvalError
+
+
+class Told:
+    """A client that answers as it is told, and keeps the contexts it was sent."""
+
+    def __init__(self, **answer: Any) -> None:
+        self.answer = answer
+        self.contexts: list[Mapping[str, Any]] = []
+
+    def recall(self, query: str, context: Mapping[str, Any]) -> dict[str, Any]:
+        self.contexts.append({"query": query, **context})
+        return self.answer
+
+
+def client(**answer: Any) -> tuple[Told, Client]:
+    told = Told(**answer)
+    return told, cast("Client", told)
+
+
+def test_a_degraded_recall_is_refused_with_what_was_left_out() -> None:
+    _, asked = client(degraded=[{"part": "rerank", "reason": "TIMEOUT"}])
+    with pytest.raises(EvalError, match="rerank"):
+        recall(asked, "where is the key?")
+
+
+async def test_explained_recalls_keep_their_hops_apart_by_thinking_mode() -> None:
+    told, asked = client(explanation={"times": [{"hop": "search", "took_ms": 4.0}], "reranked": True}, cards=[{}, {}])
+    asking = Asking(asked, iter(["one", "two"]))
+    await asking.explained(FAST)
+    await asking.explained(DEEP)
+    assert asking.times == {"fast": {"search": [4.0]}, "deep": {"search": [4.0]}}
+    assert (asking.reranked, asking.cards) == ([True], [2])
+    assert [context["query"] for context in told.contexts] == ["one", "two"]
+
+
+async def test_an_answer_that_was_not_the_prepared_one_is_no_hit() -> None:
+    _, asked = client(answered_from="search")
+    prepared = Prepared(asked, "nats://127.0.0.1:1", iter(["a line"]))
+    with pytest.raises(EvalError, match="answered from search"):
+        await prepared.hit()
+
+
+async def test_a_hit_is_asked_as_any_question_of_that_conversation() -> None:
+    told, asked = client(answered_from="prefetch_exact")
+    await Prepared(asked, "nats://127.0.0.1:1", iter(["a line"])).hit()
+    assert "evaluation" not in told.contexts[0]
+    assert told.contexts[0]["origin"] == "user"
