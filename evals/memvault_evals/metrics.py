@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,12 @@ def difference(values: Sequence[float], base: Sequence[float]) -> Figure:
 
 
 def _resampled_means(sample: NDArray[np.float64]) -> NDArray[np.float64]:
-    chance = np.random.default_rng(_SEED)
-    drawn = chance.integers(0, sample.size, size=(RESAMPLES, sample.size))
-    means: NDArray[np.float64] = sample[drawn].mean(axis=1)
+    means: NDArray[np.float64] = _times_drawn(sample.size) @ sample / sample.size
     return means
+
+
+@lru_cache(maxsize=16)  # a run asks for the same few sizes thousands of times
+def _times_drawn(size: int) -> NDArray[np.float64]:
+    """How often each of `size` items stands in each resample, (RESAMPLES, size)."""
+    drawn = np.random.default_rng(_SEED).integers(0, size, size=(RESAMPLES, size))
+    return np.stack([np.bincount(row, minlength=size) for row in drawn]).astype(np.float64)

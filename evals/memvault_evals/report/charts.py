@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -19,12 +20,14 @@ from memvault_evals.report.reading import (
     interval,
     labels_of,
     number,
+    short,
     significant,
 )
 from memvault_evals.report.style import BAD, GOOD, MUTED, colours, markers, picture, pictures
 
 ROW_IN = 0.3  # height of one row of a horizontal chart
 SHOWN_VARIANTS = 6  # more side by side cannot be told apart; the ablation chart has them all
+NAME_CHARS = 36
 WHOLE = 100
 PREFETCH = ("hit@5", "hit@10", "hit@20")
 
@@ -140,14 +143,14 @@ def _ablation(folder: Path, document: Document, set_name: str) -> Iterator[Pictu
     first = document["first"]
     title = f"{set_name}: {metric} minus that of {first}, points"
     file = f"{set_name}-ablation.png"
-    with picture(folder / file, height=_height(len(rows))) as axes:
+    with picture(folder / file, height=_height(sum(_wrapped(label).count("\n") + 1 for label in rows))) as axes:
         for place, label in enumerate(rows):
             one = found[label]
             tone = (GOOD if better(metric, one) else BAD) if significant(one) else MUTED
             axes.plot([one["low"], one["high"]], [place, place], color=tone)
             axes.plot([one["value"]], [place], marker="o", color=tone)
         axes.axvline(0, color="black", linewidth=0.8)
-        axes.set_yticks(range(len(rows)), rows)
+        axes.set_yticks(range(len(rows)), [_wrapped(label) for label in rows])
         axes.set_ylim(-0.6, len(rows) - 0.4)
         axes.set_title(title)
         axes.set_xlabel("95 % intervals of paired differences; grey ones hold 0")
@@ -239,7 +242,7 @@ def _dots(axes: Axes, rows: Sequence[str], series: Mapping[str, Sequence[One | N
             color=tones[order],
             capsize=2.5,
             elinewidth=1.2,
-            label=label,
+            label=_wrapped(label),
         )
         for one, place in zip(there, places, strict=True):
             axes.annotate(
@@ -255,6 +258,10 @@ def _dots(axes: Axes, rows: Sequence[str], series: Mapping[str, Sequence[One | N
     axes.set_xlim(0, WHOLE + 6)
     if len(series) > 1:
         axes.figure.legend(loc="outside lower center", ncols=3)
+
+
+def _wrapped(label: str) -> str:
+    return fill(short(label), NAME_CHARS, break_on_hyphens=False)
 
 
 def _whiskers(values: Sequence[One]) -> list[list[float]]:

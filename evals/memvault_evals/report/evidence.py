@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memvault_evals.report.document import Document
-from memvault_evals.report.reading import One, change, difference_of, figure_of, interval
+from memvault_evals.report.reading import One, change, difference_of, figure_of, interval, short
 
 COMMIT_CHARS = 10
 
@@ -31,7 +31,15 @@ class Comparison:
         """For a table: set, metric, n, first variant, variant, difference."""
         n = str(self.difference["n"])
         name = f"{self.set_name} ({self.level})"
-        return [name, self.metric, n, interval(self.base), self.label, interval(self.value), change(self.difference)]
+        return [
+            name,
+            self.metric,
+            n,
+            interval(self.base),
+            short(self.label),
+            interval(self.value),
+            change(self.difference),
+        ]
 
 
 HEADINGS = ["set (level)", "metric", "n", "as it is", "variant", "with it", "difference, points"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memvault_evals.report.document import Document
-from memvault_evals.report.reading import change, columns, counts, headline, interval, labels_of, names, told
+from memvault_evals.report.reading import change, columns, counts, headline, interval, labels_of, names, short, told
 
 if TYPE_CHECKING:
     from memvault_evals.report.charts import Picture
@@ -40,6 +40,7 @@ def render(document: Document, pictures: Sequence[Picture]) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["short"] = short
     return environment.get_template("page.html").render(
         document=document,
         sets=[_section(document, name, pictures) for name in document["results"]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ OTHER = ("accuracy", "macro-F1", "ECE", "TPR", "FPR", "hit@5", "hit@10", "hit@20
 # what the sets themselves ask for: a scope of iKAT has ten statements, DRCD is saturated
 ALSO: Mapping[str, tuple[str, ...]] = {"ikat_ptkb": ("recall@3", "MRR"), "drcd_zh": ("hit@1",)}
 HEADLINES = ("recall@5", "accuracy", "TPR", "hit@10")
+COUNTED = 2
 LOWER_IS_BETTER = frozenset({"FPR", "ECE", "false hit"})
 
 One = Mapping[str, Any]  # value, low, high, n
@@ -48,6 +50,14 @@ def labels_of(document: Document, set_name: str) -> list[str]:
         for label, variant in document["variants"].items()
         if label == document["first"] or set_name in variant["against_first"]
     ]
+
+
+def short(label: str) -> str:
+    """Return a variant's label with more than two parts of a kind counted: `tuned -stage:(11)`."""
+    words = label.split(" ")
+    kinds = Counter(word.partition(":")[0] for word in words if ":" in word)
+    told = (f"{kind}:({kinds[kind]})" if kinds[kind := word.partition(":")[0]] > COUNTED else word for word in words)
+    return " ".join(dict.fromkeys(told))
 
 
 def figure_of(document: Document, label: str, set_name: str, level: str, metric: str) -> One | None:

@@ -19,6 +19,7 @@ from memvault_evals.report.reading import (
     labels_of,
     names,
     number,
+    short,
     signed,
     significant,
     told,
@@ -34,6 +35,8 @@ WIDEST_NAME = 26
 BESIDE = 10
 # more variants than these: the types of the first one only, so that a set stays on a screen
 TYPES_OF = 2
+# more than these: figures of the first one, and what the others change at the first level
+FIGURES_OF = 6
 
 
 def show(console: Console, document: Document) -> None:
@@ -74,14 +77,17 @@ def _figures(console: Console, document: Document, set_name: str) -> None:
         if before and label != before:
             table.add_section()
         n = counts(metrics, wanted)
-        name = Text(label if label != before else "", style="bold" if label == document["first"] else "")
+        name = Text(short(label) if label != before else "", style="bold" if label == document["first"] else "")
         cells = (_value(metrics.get(metric)) for metric in fitting)
         words = (level, kind) if typed else (level,)
         table.add_row(name, *words, n, *cells, style="dim" if kind else "")
         before = label
     console.print(table)
     _left_out(console, wanted, fitting)
-    if len(labels_of(document, set_name)) > TYPES_OF and document["by_type"].get(set_name):
+    many = len(labels_of(document, set_name))
+    if many > FIGURES_OF:
+        _line(console, f"figures and findings of {document['first']} only; the others are in the report")
+    elif many > TYPES_OF:
         _line(console, f"types and findings of {document['first']} only; the others are in the report")
 
 
@@ -89,7 +95,7 @@ def _rows(document: Document, set_name: str) -> Iterator[tuple[str, str, str, Ma
     """Variant, level, type and figures: a level as a whole, then its types."""
     labels = labels_of(document, set_name)
     many = len(labels) > TYPES_OF
-    for label in labels:
+    for label in labels[:1] if len(labels) > FIGURES_OF else labels:
         variant = document["variants"][label]
         kinds = {} if many and label != document["first"] else variant["by_type"].get(set_name, {})
         for level, metrics in variant["results"].get(set_name, {}).items():
@@ -100,10 +106,11 @@ def _rows(document: Document, set_name: str) -> Iterator[tuple[str, str, str, Ma
 
 
 def _differences(console: Console, document: Document, set_name: str) -> None:
+    most = 1 if len(labels_of(document, set_name)) > FIGURES_OF else None
     rows = [
         (label, level, "", metrics)
         for label, variant in document["variants"].items()
-        for level, metrics in variant["against_first"].get(set_name, {}).items()
+        for level, metrics in list(variant["against_first"].get(set_name, {}).items())[:most]
     ]
     if not rows:
         return
@@ -118,7 +125,7 @@ def _differences(console: Console, document: Document, set_name: str) -> None:
     for label, level, _, metrics in rows:
         n = counts(metrics, wanted)
         cells = (_change(metric, metrics.get(metric)) for metric in fitting)
-        table.add_row(Text(label if label != before else ""), level, n, *cells)
+        table.add_row(Text(short(label) if label != before else ""), level, n, *cells)
         before = label
     console.print(table)
     _left_out(console, wanted, fitting)
@@ -126,7 +133,7 @@ def _differences(console: Console, document: Document, set_name: str) -> None:
 
 def _table(rows: Sequence[tuple[str, str, str, Mapping[str, One]]], *, typed: bool) -> Table:
     table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("variant", max_width=_width([row[0] for row in rows], "variant"))
+    table.add_column("variant", max_width=_width([short(row[0]) for row in rows], "variant"))
     table.add_column("level", no_wrap=True)
     if typed:
         table.add_column("type", max_width=_width([row[2] for row in rows], "type"))
@@ -147,7 +154,7 @@ def _fitting(
     typed: bool,
 ) -> list[str]:
     """As many of the wanted metrics as fit beside the names; at least one."""
-    taken = _width([row[0] for row in rows], "variant") + max(len(row[1]) for row in rows) + BESIDE
+    taken = _width([short(row[0]) for row in rows], "variant") + max(len(row[1]) for row in rows) + BESIDE
     if typed:
         taken += _width([row[2] for row in rows], "type") + 2
     room = max(1, (console.width - taken) // cell)

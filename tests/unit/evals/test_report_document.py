@@ -7,7 +7,7 @@ import pytest
 
 from memvault_evals.report import about as about_module
 from memvault_evals.report.document import about, document
-from memvault_evals.report.reading import columns, counts, headline, interval, labels_of, number, signed, told
+from memvault_evals.report.reading import columns, counts, headline, interval, labels_of, number, short, signed, told
 from tests.unit.evals.invented_run import ABOUT, found_of, run_of, written
 
 
@@ -115,3 +115,10 @@ def test_numbers_are_written_with_one_decimal_and_a_sign_where_they_are_differen
 def test_facts_become_phrases_with_shares_of_those_asked() -> None:
     facts = {"asked": 40, "reranked": 30, "intents": {"factual": 40}, "list": [1], "nested": {"a": {"b": 1}}, "ms": 1.5}
     assert list(told(facts)) == ["asked 40", "reranked 30 (75%)", "intents factual 40", "ms 1.5"]
+
+
+def test_many_parts_of_a_kind_are_counted_in_a_label_and_two_are_named() -> None:
+    every = " ".join(f"-stage:{number}" for number in range(11))
+    assert short(f"tuned {every} -rerank") == "tuned -stage:(11) -rerank"
+    assert short("tuned -ranker:a -ranker:b") == "tuned -ranker:a -ranker:b"
+    assert short("tuned thinking=slow") == "tuned thinking=slow"

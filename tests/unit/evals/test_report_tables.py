@@ -69,3 +69,12 @@ def test_facts_and_origin_close_the_tables() -> None:
 
 def test_names_that_look_like_markup_are_printed_as_they_are() -> None:
     assert "tuned [x] -a" in shown(run_of({"tuned": 0.75, "tuned [x] -a": 0.5}), 140)
+
+
+def test_with_very_many_variants_the_others_show_what_they_change_at_the_first_level() -> None:
+    text = shown(run_of({"tuned": 0.75} | {f"tuned -{letter}": 0.5 for letter in "abcdefg"}), 140)
+    figures, differences = text.split("locomo: minus tuned")
+    assert "figures and findings of tuned only" in figures
+    assert "tuned -a" not in figures
+    assert differences.count("-25.0*") == 7 * 7
+    assert "session" not in differences
