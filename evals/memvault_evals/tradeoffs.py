@@ -16,10 +16,7 @@ from memvault_evals.report.reading import change, number, significant
 
 RECALL, ALL_5, ALL_10, NDCG = "recall@5", "all@5", "all@10", "nDCG@10"
 INTENTS = ("entity_lookup", "factual", "conceptual", "exploratory", "cross_domain", "unknown")
-FAST = ("recall, fast", "fast", "recall")
-FAST_WITHOUT_RERANK = ("recall, rerank off", "fast, rerank off", "recall, fast, rerank off")
-DEEP = ("recall, deep", "deep", "recall, slow")
-HIT = ("prefetch hit", "recall, prefetch hit", "hit")
+FAST, FAST_WITHOUT_RERANK, DEEP, HIT = "fast", "fast, rerank off", "deep", "prefetch hit"
 INTRODUCTION = """# Trade-offs
 
 What each mechanism costs and what it buys. The figures come from the runs named in the last column;
@@ -28,8 +25,8 @@ What each mechanism costs and what it buys. The figures come from the runs named
 command.
 
 Quality is in percent, with 95 % bootstrap intervals; differences are in points, paired question by question, with a
-star where the interval leaves out 0. Small sets are noise. Speeds are ratios of medians that were measured in turn in
-one run; milliseconds depend on the machine. Public sets are read from a folder of your own."""
+star where the interval leaves out 0. Small sets are noise. Speeds are ratios of medians of one run, by size of the
+vault and by number of processes; milliseconds depend on the machine. Public sets are read from a folder of your own."""
 BESIDE = {
     "walk": "What the walk alone brings to a candidate list is in docs/decisions/0013.",
     "floor": "The relevance floor behind that mark is in docs/decisions/0011.",
@@ -254,15 +251,13 @@ def _with_n(one: Mapping[str, Any]) -> str:
     return f"{number(one['value'])} [{number(one['low'])}, {number(one['high'])}] (n {one['n']})"
 
 
-def _speed(
-    benches: Sequence[Mapping[str, Any]], this: Sequence[str], other: Sequence[str], words: str
-) -> tuple[list[str], list[str]]:
+def _speed(benches: Sequence[Mapping[str, Any]], this: str, other: str, words: str) -> tuple[list[str], list[str]]:
     """A sentence with the ratios of two operations, and the runs they are from."""
     told, origins = [], []
     for bench in benches:
         for one in latencies(bench, this, other):
-            told.append(f"{one.ratio:.2f} ({one.where or 'one run'}, n {one.n})")
-            origins.append(origin({"command": "make bench", **bench}))
+            told.append(f"{one.ratio:.2f} ({one.where}, n {one.n})")
+            origins.append(origin(bench))
     if not told:
         return [_missing("its time", "make bench")], []
     return [f"In time: {words.format(', '.join(told) + ' times')}."], origins

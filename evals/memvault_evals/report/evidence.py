@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from memvault_evals.report.document import Document
 from memvault_evals.report.reading import One, change, difference_of, figure_of, interval, short
 
 COMMIT_CHARS = 10
+PROCESSES = {"six": "six processes", "one": "one process"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Latency:
-    """Median milliseconds of two operations measured in turn, and where: mode or size of the vault."""
+    """Median milliseconds of two operations of one run, and where: size of the vault and mode."""
 
     where: str
     this: float
@@ -116,34 +118,23 @@ def findings(runs: Sequence[Document], fact: str, suffix: str = "") -> list[Find
     return list(found.values())
 
 
-def latencies(bench: Mapping[str, Any], this: Sequence[str], other: Sequence[str]) -> list[Latency]:
-    """Return medians of two operations wherever the document of `make bench` holds both side by side.
-
-    `this` and `other` are the names an operation may have; the first one that is there counts.
-    """
+def latencies(bench: Mapping[str, Any], this: str, other: str) -> list[Latency]:
+    """Return medians of two operations from each size and mode of `make bench` that measured both."""
     found = []
-    for where, rows in _tables(bench):
-        mine = next((rows[one] for one in this if one in rows), None)
-        theirs = next((rows[one] for one in other if one in rows), None)
-        if mine and theirs and theirs["p50"]:
-            found.append(Latency(where, mine["p50"], theirs["p50"], min(mine["n"], theirs["n"])))
+    for stage in bench["stages"]:
+        for mode, figures in stage["modes"].items():
+            mine, theirs = figures["rows"].get(this), figures["rows"].get(other)
+            if mine and theirs:
+                vectors = " with invented vectors" if stage["synthetic"] else ""
+                where = f"{stage['name'].rstrip('*')} blocks{vectors}, {PROCESSES[mode]}"
+                found.append(Latency(where, mine["p50"], theirs["p50"], min(mine["n"], theirs["n"])))
     return found
-
-
-def _tables(document: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every mapping of operations to `{p50, ..., n}`, with the path that leads to it."""
-    for key, value in document.items():
-        if not isinstance(value, Mapping):
-            continue
-        if value and all(isinstance(row, Mapping) and {"p50", "n"} <= set(row) for row in value.values()):
-            yield where.strip(), value
-        else:
-            yield from _tables(value, f"{where} {key}" if key not in {"modes", "sizes"} else where)
 
 
 def origin(run: Mapping[str, Any]) -> str:
     """Command, date and commit of a run, for a cell of a table."""
-    parts = [f"`{run['command']}`" if run.get("command") else "", str(run["at"])[:10]]
+    words = (Path(word).name if "/" in word else word for word in run["command"].split())
+    parts = [f"`{' '.join(words)}`", str(run["at"])[:10]]
     if run.get("commit"):
         parts.append(f"commit {run['commit'][:COMMIT_CHARS]}{' with changes' if run.get('dirty') else ''}")
-    return ", ".join(part for part in parts if part)
+    return ", ".join(parts)

@@ -24,7 +24,11 @@ ROWS = {
     "deep": {"p50": 100.0, "p95": 170.0, "n": 20},
     "prefetch hit": {"p50": 10.0, "p95": 12.0, "n": 30},
 }
-BENCH = {"at": "2026-11-30T09:00:00Z", "load": "1", "sizes": {"1000": {"modes": {"six": {"rows": ROWS}}}}}
+BENCH = {
+    "at": "2026-11-30T09:00:00Z",
+    "command": "python -m memvault_evals.bench --out /tmp/bench",
+    "stages": [{"name": "100k*", "synthetic": True, "modes": {"six": {"rows": ROWS}}}],
+}
 
 
 def cells(name: str, runs: list[dict[str, Any]], benches: list[dict[str, Any]]) -> str:
@@ -38,15 +42,15 @@ def test_every_figure_comes_with_its_count_and_its_run() -> None:
     assert "locomo -25.0* [" in line
     assert "(n 40)" in line
     assert "`memvault eval --data folder --suite all`, 2026-11-29, commit 0123456789" in line
-    assert "1.25 (1000 six, n 30) times" in line
-    assert "`make bench`, 2026-11-30" in line
+    assert "1.25 (100k blocks with invented vectors, six processes, n 30) times" in line
+    assert "`python -m memvault_evals.bench --out bench`, 2026-11-30" in line
 
 
 def test_the_deep_path_is_compared_both_ways_and_in_time() -> None:
     line = cells("Latency", [run_of(SHARES)], [BENCH])
     assert "tuned thinking=fast: locomo -5.0" in line
     assert "tuned thinking=slow: locomo +15.0*" in line
-    assert "2.00 (1000 six, n 20) times" in line
+    assert "2.00 (100k blocks with invented vectors, six processes, n 20) times" in line
 
 
 def test_counts_of_the_answers_are_added_up_over_the_sets() -> None:
@@ -84,10 +88,10 @@ def test_variants_of_another_first_one_are_not_mixed_up() -> None:
     assert "tuned instead of reference: recall@5 locomo +15.0*" in cells("Reference against tuned", [run], [])
 
 
-def test_operations_are_compared_only_where_both_were_measured_in_turn() -> None:
-    apart = {"modes": {"six": {"rows": {"deep": ROWS["deep"]}}, "one": {"rows": {"fast": ROWS["fast"]}}}}
-    assert latencies(apart, ["deep"], ["fast"]) == []
-    assert [one.ratio for one in latencies(BENCH, ["deep"], ["no such", "fast"])] == [2.0]
+def test_operations_are_compared_only_where_both_were_measured() -> None:
+    modes = {"six": {"rows": {"deep": ROWS["deep"]}}, "one": {"rows": {"fast": ROWS["fast"]}}}
+    assert latencies(BENCH | {"stages": [{"name": "1k", "synthetic": False, "modes": modes}]}, "deep", "fast") == []
+    assert [one.ratio for one in latencies(BENCH, "deep", "fast")] == [2.0]
 
 
 def test_changes_that_were_not_committed_are_named() -> None:
