@@ -19,6 +19,7 @@ from memvault.vectors import VectorStore
 from memvault_search.adapters.announcer import BusAnnouncer
 from memvault_search.adapters.embedder_cache import CachedEmbedder
 from memvault_search.adapters.index import StoredIndex
+from memvault_search.adapters.persons_file import load_persons
 from memvault_search.adapters.predicates_file import load_single_valued
 from memvault_search.adapters.rerank_client import RerankClient
 from memvault_search.adapters.strengths_file import load_strengths
@@ -157,7 +158,7 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
         vaults,
         cached,
         embedder.means,
-        Gathering(index),
+        Gathering(index, load_persons()),
         Finishing(index, cached, reranking),
         profiles,
         load_strengths(),

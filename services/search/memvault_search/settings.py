@@ -49,7 +49,8 @@ class Finding(_Section):
     names no subject is answered by what is recent. `bare_share`: then, of the weight of a ranker of its words.
     `recent_shares`: of the weight of `recent`, by facet; 1 where none is named. `self_as_context`: a block without
     neighbours stands in the context lists with its own text. `words_by_known_share`: the sparse lists weigh the
-    share of the question's words that the vault knows.
+    share of the question's words that the vault knows. `rerank_among_neighbours`: the reranker reads a turn together
+    with the turns before and after it.
     """
 
     per_ranker: Positive
@@ -63,6 +64,7 @@ class Finding(_Section):
     recent_shares: dict[str, Share]
     self_as_context: bool
     words_by_known_share: bool
+    rerank_among_neighbours: bool
 
 
 class Writing(_Section):

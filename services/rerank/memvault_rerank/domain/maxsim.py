@@ -9,6 +9,7 @@ chosen on development data. Documents without token vectors are not scored: noth
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -33,22 +34,36 @@ def late_interaction(query: Int8Array, documents: Sequence[Document]) -> list[Sc
     if not readable:
         return []
     views = [(number, view) for number, document in enumerate(readable) for view in document.tokens if len(view)]
-    by_view = _both_directions(query, [view for _, view in views])
+    by_view = combined(directions_of(query, [view for _, view in views]), len(query))
     owners = np.array([number for number, _ in views])
     totals = np.bincount(owners, weights=by_view, minlength=len(readable))
     means = totals / np.bincount(owners, minlength=len(readable))
     return [Score(document.id, float(mean)) for document, mean in zip(readable, means, strict=True)]
 
 
-def _both_directions(query: Int8Array, documents: Sequence[Int8Array]) -> FloatArray:
-    """Return float32 [documents]; none of them is empty."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Directions:
+    """Both directions of late interaction, float32 [documents] each, and the documents' lengths in tokens."""
+
+    from_query: FloatArray
+    from_document: FloatArray
+    lengths: npt.NDArray[np.int64]
+
+
+def directions_of(query: Int8Array, documents: Sequence[Int8Array]) -> Directions:
+    """Compare a query, int8 [tokens, dimension], with documents of the same form; none of them is empty."""
     lengths = np.array([len(document) for document in documents])
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     cosines = _cosines(np.concatenate(documents), query)
     from_query = np.maximum.reduceat(cosines, starts, axis=0).mean(axis=1)
     from_document = np.add.reduceat(cosines.max(axis=1), starts) / lengths
-    share = len(query) / (len(query) + float(np.median(lengths)))
-    scores: FloatArray = (share * from_document + (1.0 - share) * from_query).astype(np.float32)
+    return Directions(from_query, from_document, lengths)
+
+
+def combined(both: Directions, query_tokens: int) -> FloatArray:
+    """Weigh the directions by the length of the query against that of the documents, float32 [documents]."""
+    share = query_tokens / (query_tokens + float(np.median(both.lengths)))
+    scores: FloatArray = (share * both.from_document + (1.0 - share) * both.from_query).astype(np.float32)
     return scores
 
 

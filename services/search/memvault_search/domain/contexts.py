@@ -7,7 +7,35 @@ from dataclasses import dataclass
 
 from memvault_search.domain.block import Block, StoredBlock
 from memvault_search.domain.neighbours import Sessions
-from memvault_search.domain.views import Stretch, context_text, stretch
+from memvault_search.domain.views import context_text, stretch
+
+Spot = tuple[StoredBlock, int]
+"""A block and the number of one of its passages."""
+
+
+@dataclass(frozen=True)
+class Around:
+    """Finds the passages next to a passage: of the same block, or at the edge of the neighbour in its sitting."""
+
+    find: Callable[[str], StoredBlock | None]
+    sessions: Sessions
+
+    def before(self, stored: StoredBlock, number: int) -> Spot | None:
+        """The passage before; None at the beginning."""
+        if number > 0:
+            return stored, number - 1
+        other = self._neighbour(self.sessions.around(stored.block).before)
+        return None if other is None else (other, len(other.passages) - 1)
+
+    def after(self, stored: StoredBlock, number: int) -> Spot | None:
+        """The passage after; None at the end."""
+        if number + 1 < len(stored.passages):
+            return stored, number + 1
+        other = self._neighbour(self.sessions.around(stored.block).after)
+        return None if other is None else (other, 0)
+
+    def _neighbour(self, block_id: str | None) -> StoredBlock | None:
+        return None if block_id is None else self.find(block_id)
 
 
 @dataclass(frozen=True)
@@ -23,23 +51,14 @@ class Contexts:
 
     def text(self, stored: StoredBlock, number: int) -> str:
         """The context view of one passage; empty when nothing stands next to it."""
-        own = stretch(stored, number)
-        return context_text(self._before(stored, number), own, self._after(stored, number), self.max_chars)
-
-    def _before(self, stored: StoredBlock, number: int) -> Stretch | None:
-        if number > 0:
-            return stretch(stored, number - 1)
-        other = self._neighbour(self.sessions.around(stored.block).before)
-        return None if other is None else stretch(other, len(other.passages) - 1)
-
-    def _after(self, stored: StoredBlock, number: int) -> Stretch | None:
-        if number + 1 < len(stored.passages):
-            return stretch(stored, number + 1)
-        other = self._neighbour(self.sessions.around(stored.block).after)
-        return None if other is None else stretch(other, 0)
-
-    def _neighbour(self, block_id: str | None) -> StoredBlock | None:
-        return None if block_id is None else self.find(block_id)
+        around = Around(self.find, self.sessions)
+        before, after = around.before(stored, number), around.after(stored, number)
+        return context_text(
+            None if before is None else stretch(*before),
+            stretch(stored, number),
+            None if after is None else stretch(*after),
+            self.max_chars,
+        )
 
 
 def touched(old: Sessions, new: Sessions, gone: Iterable[Block], come: Iterable[Block]) -> set[str]:

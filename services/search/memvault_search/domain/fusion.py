@@ -105,7 +105,7 @@ class Fused:
 
 
 def fuse(rankings: Sequence[Ranking], numbers: FusionNumbers) -> Fused:
-    """Fuse rankings into one list of all ids that any of them holds."""
+    """Fuse rankings into one list of all ids that any of them holds; equal scores share a rank."""
     ids = tuple(sorted({one for ranking in rankings for one in ranking.ids}))
     row_of = {one: row for row, one in enumerate(ids)}
     scores = np.full((len(ids), len(rankings)), np.nan)
@@ -113,8 +113,9 @@ def fuse(rankings: Sequence[Ranking], numbers: FusionNumbers) -> Fused:
     for column, ranking in enumerate(rankings):
         order = stable_order(ranking.scores, ranking.ids)
         rows = [row_of[ranking.ids[position]] for position in order]
-        ranks[rows, column] = np.arange(1, len(rows) + 1)
-        scores[rows, column] = ranking.scores[order]
+        falling = ranking.scores[order]
+        ranks[rows, column] = np.searchsorted(-falling, -falling, side="left") + 1
+        scores[rows, column] = falling
     return _ordered(ids, scores, ranks, cutoffs(rankings), numbers)
 
 

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from memvault_search.domain.block import StoredBlock
+from memvault_search.domain.columns import grown, number
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.neighbours import Sessions
-from memvault_search.domain.scoring.candidates import UNKNOWN, Candidates
+from memvault_search.domain.scoring.candidates import Candidates
 from memvault_search.domain.scoring.candidates import FloatArray as Float64Array
 from memvault_search.domain.selection import Selection
+from memvault_search.domain.speakers import Speakers
 from memvault_search.domain.statistics import Terms, WordStatistics
 from memvault_search.domain.supersession import Statements
 from memvault_search.domain.views import View
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 COLUMNS = (
     "length",
@@ -69,6 +67,7 @@ class Vault:
         self.words = WordStatistics()
         self.sessions = Sessions()
         self.statements = Statements()
+        self.speakers = Speakers()
         self._blocks: list[StoredBlock | None] = []
         self._row_of: dict[str, int] = {}
         self._columns = {name: np.full(_FIRST_CAPACITY, np.nan) for name in COLUMNS}
@@ -125,6 +124,7 @@ class Vault:
             self._places[passage.point_id] = Place(stored.block.id, row, passage.number, slot)
             for view, terms in indexed.terms.items():
                 self.words.add(stored.block.service, view, terms.numbers, terms.length)
+        self.speakers.add(stored.block.speaker)
         self.sessions.add(stored.block)
         self.statements.add(stored.block)
 
@@ -164,6 +164,7 @@ class Vault:
             self._free_slots.append(slot)
         self._blocks[row] = None
         self._free_rows.append(row)
+        self.speakers.remove(stored.block.speaker)
         self.sessions.remove(stored.block)
         self.statements.remove(stored.block)
         return stored
@@ -263,7 +264,7 @@ class Vault:
             row = len(self._blocks)
             self._blocks.append(stored)
             if row >= len(self._columns["length"]):
-                self._columns = {name: _grown(column) for name, column in self._columns.items()}
+                self._columns = {name: grown(column) for name, column in self._columns.items()}
         self._row_of[stored.block.id] = row
         self._fill(row, stored)
         return row
@@ -276,8 +277,8 @@ class Vault:
             self._terms.append(None)
             self._points.append("")
             if slot >= len(self._slot_row):
-                self._slot_row = _grown(self._slot_row)
-                self._vectors = _grown(self._vectors)
+                self._slot_row = grown(self._slot_row)
+                self._vectors = grown(self._vectors)
         self._slot_row[slot] = row
         return slot
 
@@ -285,14 +286,4 @@ class Vault:
         block = stored.block
         for name in COLUMNS:
             value = len(block.text) if name == "length" else getattr(block, name)
-            self._columns[name][row] = _number(value)
-
-
-def _number(value: datetime | float | None) -> float:
-    if value is None:
-        return UNKNOWN
-    return value.timestamp() if isinstance(value, datetime) else float(value)
-
-
-def _grown(array: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    return np.concatenate([array, np.zeros_like(array)])
+            self._columns[name][row] = number(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -40,12 +40,16 @@ class Ordered:
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """What the reranker reads of each candidate row: the point whose token vectors it takes, and the text."""
+    """What the reranker reads of each candidate row: points whose token vectors it takes, and the text.
+
+    `readings(row)`: the row's own point alone, or among its neighbours in the order of the text.
+    """
 
     user_id: str
     point_ids: Sequence[str]
     texts: Sequence[str]
     similarity: FloatArray
+    readings: Callable[[int], tuple[str, ...]]
 
 
 class Finishing:
@@ -123,7 +127,8 @@ class Finishing:
     ) -> Reranked:
         if timeout_s <= 0.0:
             return Reranked("TIMEOUT", detail="no time was left for a rerank")
-        point_ids = [shown.point_ids[row] for row in rows]
+        readings = {row: shown.readings(row) for row in rows}
+        point_ids = list(dict.fromkeys(point for reading in readings.values() for point in reading))
         tokens = await self._index.token_vectors(shown.user_id, point_ids)
         query_tokens = question.tokens
         if query_tokens is None and tokens:
@@ -136,7 +141,7 @@ class Finishing:
                     "similarity": float(shown.similarity[row]),
                     "scoring": float(scored.score[row]),
                 },
-                tokens=tokens.get(shown.point_ids[row], ()),
+                tokens=joined(readings[row], shown.point_ids[row], tokens),
             )
             for row in rows
         ]
@@ -145,6 +150,15 @@ class Finishing:
     async def _query_tokens(self, text: str) -> TokenVectors | None:
         embedded = await self._embedder.embed([text], "query", token_vectors=True)
         return embedded.tokens[0]
+
+
+def joined(
+    reading: Sequence[str], own: str, tokens: Mapping[str, tuple[TokenVectors, ...]]
+) -> tuple[TokenVectors, ...]:
+    """Token vectors of a passage, all views; among neighbours their first views one after the other, as one view."""
+    if own not in tokens or len(reading) == 1:
+        return tokens.get(own, ())
+    return (TokenVectors(np.concatenate([tokens[point][0].values for point in reading if point in tokens])),)
 
 
 def _unblended(

@@ -11,10 +11,12 @@ import numpy as np
 from memvault_search.domain.block import Block
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.selection import Selection
+from memvault_search.domain.speakers import PersonWords
 from memvault_search.domain.vault import Vault
 from memvault_search.ports import BlockIndex, RankedPoints, Ranker
 from memvault_search.settings import SearchSettings
 from memvault_search.usecases.asking import Conditions, Left, Question, Reference
+from memvault_search.usecases.marks import with_speaker
 from memvault_search.usecases.pooling import Pool, depth_of, pool_of, selection_of
 from memvault_search.usecases.rankers import as_blocks, known_share, merged, rankers_of, side_of, with_self_as_context
 
@@ -40,8 +42,10 @@ class Gathered:
 class Gathering:
     """Asks the index."""
 
-    def __init__(self, index: BlockIndex) -> None:
+    def __init__(self, index: BlockIndex, persons: PersonWords) -> None:
+        """`persons`: by which a question names a speaker."""
         self._index = index
+        self._persons = persons
 
     async def gather(
         self,
@@ -63,7 +67,10 @@ class Gathering:
             filters, skipped = False, (_EMPTY_RANGE,) if _any(found) else ()
         if numbers.finding.self_as_context:
             rankers, found = with_self_as_context(rankers, found, vault, off=conditions.off)
-        rankings, best = as_blocks(found, rankers, vault, _weights(question, numbers, vault))
+        weights = _weights(question, numbers, vault)
+        rankings, best = as_blocks(found, rankers, vault, weights)
+        later = reference is not None
+        rankings = with_speaker(rankings, question, vault, weights, self._persons, off=conditions.off, later=later)
         return Gathered(pool_of(rankings, best, reference, numbers), filters, skipped)
 
     async def _lists(

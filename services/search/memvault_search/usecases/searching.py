@@ -29,6 +29,7 @@ from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_for
 from memvault_search.usecases.gathering import Gathering
 from memvault_search.usecases.pooling import Pool
 from memvault_search.usecases.rankers import coverage_of
+from memvault_search.usecases.readings import readings_of
 from memvault_search.usecases.stopwatch import Stopwatch
 from memvault_search.usecases.vaults import Vaults
 
@@ -114,7 +115,8 @@ class Searching:
                 reference=reference,
             )
         final = _final(ordered, scored, conditions, question, numbers, reference)
-        rows = _top(final, scored, question, limit, numbers.finding.grouping_share)
+        share = numbers.finding.grouping_share
+        rows = top_rows(final, scored, grouping=question.grouping, limit=limit, share=share)
         slots = [best.slots[scored.candidates.ids[row]] for row in rows]
         relevance = self._relevance(question, vault, slots, shown, rows, ordered, numbers)
         explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best)
@@ -181,7 +183,8 @@ class Searching:
             centre=None if reference is None else reference.centre,
         )
         points = [vault.point_of(slot) for slot in slots]
-        shown = Shown(question.user_id, points, candidates.texts, similarity)
+        readings = readings_of(vault, rows, slots, among_neighbours=numbers.finding.rerank_among_neighbours)
+        shown = Shown(question.user_id, points, candidates.texts, similarity, readings)
         return shown, score(candidates, context)
 
     @staticmethod
@@ -228,12 +231,12 @@ def _confidence(question: Question, relevance: Relevance, rows: Sequence[int]) -
     return relevance.confidence
 
 
-def _top(final: FloatArray64, scored: Scored, question: Question, limit: int, share: float) -> list[int]:
+def top_rows(final: FloatArray64, scored: Scored, *, grouping: str, limit: int, share: float) -> list[int]:
     """Rows of the best; grouped by conversation where asked for, but only those near enough to the best."""
     kept = np.flatnonzero(~np.isnan(final))
     ids = [scored.candidates.ids[row] for row in kept]
     rows = [int(kept[place]) for place in stable_order(final[kept], ids)[:limit]]
-    if question.grouping != "conversation" or not rows:
+    if grouping != "conversation" or not rows:
         return rows
     # by scoring: the blend stretches its scores until the last of the reranked has none
     least = share * max(float(scored.score[row]) for row in rows)

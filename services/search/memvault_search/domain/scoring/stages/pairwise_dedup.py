@@ -32,14 +32,16 @@ class PairwiseDedup:
 def copies(state: ScoringState, limit: float) -> list[int]:
     """Return the rows that are the lower one of at least one pair of copies among the kept."""
     candidates = state.candidates
-    order = [row for row in stable_order(state.score, candidates.ids) if state.kept[row]]
+    kept = state.kept
+    order = [int(row) for row in stable_order(state.score, candidates.ids) if kept[row]]
     if not order:
         return []
     vectors = candidates.vectors[order].astype(np.float64)
     close: FloatArray = vectors @ vectors.T
+    near = np.tril(close > limit, k=-1)  # each with those above it
     lower: list[int] = []
-    for position, row in enumerate(order):
-        nearer = np.flatnonzero(close[position, :position] > limit)
-        if any(not tell_apart(candidates.texts[order[above]], candidates.texts[row]) for above in nearer):
-            lower.append(row)
+    for position in np.flatnonzero(near.any(axis=1)):
+        text = candidates.texts[order[position]]
+        if any(not tell_apart(candidates.texts[order[above]], text) for above in np.flatnonzero(near[position])):
+            lower.append(order[position])
     return lower
