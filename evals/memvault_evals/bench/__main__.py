@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shlex
 import shutil
 import sys
 import time
@@ -29,6 +30,7 @@ from memvault_evals.bench.show import show
 from memvault_evals.floors import Floor
 from memvault_evals.house import MODELS_VARIABLE, EvalError, House, Mode, load_average, stamp, temporary_folder
 from memvault_evals.progress import Bars
+from memvault_evals.report.about import code_of
 from memvault_evals.synthetic import blocks, questions
 
 SEED = 20
@@ -54,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     try:
         with _folder(options.folder) as folder:
-            report = _run(folder, plan, options.out, notes)
+            report = _run(folder, plan, sys.argv[1:] if arguments is None else arguments, options.out, notes)
     except EvalError as error:
         notes.print(f"bench: {error}", style="red", highlight=False, markup=False)
         return 1
@@ -100,10 +102,13 @@ def _folder(kept: Path | None) -> Iterator[Path]:
     yield kept.resolve()
 
 
-def _run(folder: Path, plan: Plan, out: Path | None, notes: Console) -> dict[str, Any]:
+def _run(folder: Path, plan: Plan, words: Sequence[str], out: Path | None, notes: Console) -> dict[str, Any]:
+    commit, dirty = code_of(Path(__file__))
     report: dict[str, Any] = {
         "at": stamp(),
-        "command": f"python -m memvault_evals.bench {' '.join(sys.argv[1:])}".strip(),
+        "command": f"make bench ARGS={shlex.quote(' '.join(words))}" if words else "make bench",
+        "commit": commit,
+        "dirty": dirty,
         "load": load_average(),
         "plan": asdict(plan),
         "stages": [],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,10 +10,16 @@ from memvault_evals.bench.filling import USER
 from memvault_evals.house import Client, EvalError
 
 DEADLINE_MS = 60_000
+WARM_UP_LIMIT_S = 600.0
+WARM_UP_PAUSE_S = 1.0
 FAST: Mapping[str, Any] = {"thinking_mode": "fast"}
 DEEP: Mapping[str, Any] = {"thinking_mode": "slow"}
 NO_RERANK: Mapping[str, Any] = {"off": ["rerank"]}
 NO_CASCADE: Mapping[str, Any] = {"off": ["cascade"]}
+
+
+class DegradedError(EvalError):
+    """A recall left a part out, so that its time says nothing."""
 
 
 def recall(
@@ -27,7 +34,7 @@ def recall(
     """Ask one question of the bench's user.
 
     Raises:
-        EvalError: When a part of the answer was left out.
+        DegradedError: When a part of the answer was left out.
     """
     context: dict[str, Any] = {"user_id": USER, "origin": origin, "deadline_ms": DEADLINE_MS}
     if explain:
@@ -38,8 +45,26 @@ def recall(
         context["conversation_id"] = conversation_id
     answer = client.recall(question, context)
     if answer.get("degraded"):
-        raise EvalError(f"a recall was degraded, so its time says nothing: {answer['degraded']}")
+        raise DegradedError(f"a recall was degraded, so its time says nothing: {answer['degraded']}")
     return answer
+
+
+def warm_up(client: Client, fresh: Iterator[str]) -> None:
+    """Ask until neither a fast nor a deep recall leaves anything out: a large graph takes its time to be read.
+
+    Raises:
+        EvalError: When one still does after `WARM_UP_LIMIT_S`.
+    """
+    begun = time.monotonic()
+    for evaluation in (FAST, DEEP):
+        while True:
+            try:
+                recall(client, next(fresh), evaluation, origin="eval")
+                break
+            except DegradedError:
+                if time.monotonic() - begun > WARM_UP_LIMIT_S:
+                    raise
+                time.sleep(WARM_UP_PAUSE_S)
 
 
 class Asking:

@@ -26,6 +26,9 @@ WRITERS = 2
 PART = 100  # blocks a writer sends at once
 CATCH_UP_LIMIT_S = 7200.0
 QUIET_LOOKS = 5  # in a row at which nobody has work left
+IDLE_LIMIT_S = 1800.0
+IDLE_LOOK_S = 2.0
+IDLE_SHARE = 0.2  # of a core that all processes together may take and be called idle
 LOOK_EVERY_S = 0.5
 DISK_BLOCK_BYTES = 512  # the unit of st_blocks
 NOT_DATA = {"logs", "run"}
@@ -35,7 +38,7 @@ NOT_DATA = {"logs", "run"}
 class Filled:
     """Of one stretch of filling: blocks written, seconds until all could be recalled, and until the graph had them too.
 
-    `cpu_ms` is the processor time of all processes a block, the graph's included.
+    `cpu_ms` is the processor time of all processes a block, graph, communities and centralities included.
     """
 
     blocks: int
@@ -113,14 +116,12 @@ class VaultFolder:
             step(wrote)
             self.keep(state | {"stretch": stretch()})
         known = stretch()
-        caught_up = time.monotonic()
+        written = time.monotonic()
         asyncio.run(caught_up_with(house))
-        filled = Filled(
-            int(known["blocks"]),
-            known["searchable_s"],
-            known["searchable_s"] + time.monotonic() - caught_up,
-            stretch()["cpu_ms"] / max(1, int(known["blocks"])),
-        )
+        behind_s = time.monotonic() - written
+        asyncio.run(idle(house))
+        count = max(1, int(known["blocks"]))
+        filled = Filled(count, known["searchable_s"], known["searchable_s"] + behind_s, stretch()["cpu_ms"] / count)
         state["filled"][str(size)] = asdict(filled)
         self.keep(state | {"stretch": {}})
         return filled
@@ -166,6 +167,23 @@ async def caught_up_with(house: House) -> None:
         raise EvalError(f"the graph was still behind after {CATCH_UP_LIMIT_S:g} s: see {logs}") from error
     finally:
         await client.close()
+
+
+async def idle(house: House) -> None:
+    """Wait until the processes have nothing left to do, communities and centralities included.
+
+    Raises:
+        EvalError: When they are still at work after `IDLE_LIMIT_S`.
+    """
+    begun, quiet = time.monotonic(), 0
+    while quiet < 2:  # noqa: PLR2004 - twice, because a round of the background work begins after a pause
+        before = _cpu_ms(house)
+        await asyncio.sleep(IDLE_LOOK_S)
+        quiet = quiet + 1 if _cpu_ms(house) - before < IDLE_SHARE * IDLE_LOOK_S * 1000 else 0
+        if time.monotonic() - begun > IDLE_LIMIT_S:
+            raise EvalError(
+                f"nobody asks, yet the product is at work after {IDLE_LIMIT_S:g} s: see {house.folder}/logs"
+            )
 
 
 def memory_mb(house: House) -> dict[str, float]:

@@ -14,8 +14,8 @@ import redis
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from memvault.embed.v1 import embed_pb2, embed_pb2_grpc
-from memvault_evals.bench.asking import DEEP, FAST, NO_CASCADE, NO_RERANK, Asking, recall
-from memvault_evals.bench.filling import memory_mb, pids
+from memvault_evals.bench.asking import DEEP, FAST, NO_CASCADE, NO_RERANK, Asking, recall, warm_up
+from memvault_evals.bench.filling import idle, memory_mb, pids
 from memvault_evals.bench.load import closed, open_loop
 from memvault_evals.bench.plan import Plan
 from memvault_evals.bench.prefetch import Prepared
@@ -55,6 +55,9 @@ async def measured(house: House, floor: Floor, fresh: Iterator[str], plan: Plan,
         grpc.insecure_channel(state["grpc"]) as gateway,
     ):
         asking = Asking(client, fresh)
+        say("warming up")
+        warm_up(client, fresh)
+        await idle(house)
         say("recalls and floors in turn")
         operations = {**_recalls(asking), **_floors(floor, fresh), **_hops(asking, store, gateway)}
         search = state["processes"].get("search", {}).get("address")

@@ -86,7 +86,7 @@ def about(
         overrides: Environment variables of the house; of a path only the last part is kept.
     """
     words = argv[1:] if argv[:1] == ["eval"] else argv
-    commit, dirty = _code(Path(__file__))
+    commit, dirty = code_of(Path(__file__))
     return About(
         at=stamp(),
         command=" ".join(["memvault", "eval", *(_last_part(word) for word in words)]),
@@ -127,7 +127,7 @@ def _version(package: str) -> str:
         return ""
 
 
-def _code(file: Path) -> tuple[str, bool]:
+def code_of(file: Path) -> tuple[str, bool]:
     """Commit and whether tracked files differ from it; `("", False)` where `file` is in no repository."""
     if _git(file, "ls-files", "--error-unmatch", "--", file.name) is None:
         return "", False

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from memvault_evals.bench.asking import DEEP, FAST, Asking, recall
+from memvault_evals.bench import asking
+from memvault_evals.bench.asking import DEEP, FAST, Asking, recall, warm_up
 from memvault_evals.bench.prefetch import Prepared
 from memvault_evals.house import Client, EvalError
 
@@ -35,13 +36,29 @@ def test_a_degraded_recall_is_refused_with_what_was_left_out() -> None:
         recall(asked, "where is the key?")
 
 
+def test_warming_up_asks_again_until_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "WARM_UP_PAUSE_S", 0.0)
+    told, asked = client()
+    answers = iter([{}, {"degraded": [{"part": "cascade"}]}, {"degraded": [{"part": "cascade"}]}, {}])
+    told.recall = lambda query, context: next(answers)
+    warm_up(asked, iter("abcdef"))
+    assert next(answers, "none left") == "none left"
+
+
+def test_warming_up_gives_up_after_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "WARM_UP_LIMIT_S", 0.0)
+    _, asked = client(degraded=[{"part": "cascade"}])
+    with pytest.raises(EvalError, match="cascade"):
+        warm_up(asked, iter("abcdef"))
+
+
 async def test_explained_recalls_keep_their_hops_apart_by_thinking_mode() -> None:
     told, asked = client(explanation={"times": [{"hop": "search", "took_ms": 4.0}], "reranked": True}, cards=[{}, {}])
-    asking = Asking(asked, iter(["one", "two"]))
-    await asking.explained(FAST)
-    await asking.explained(DEEP)
-    assert asking.times == {"fast": {"search": [4.0]}, "deep": {"search": [4.0]}}
-    assert (asking.reranked, asking.cards) == ([True], [2])
+    asked_so = Asking(asked, iter(["one", "two"]))
+    await asked_so.explained(FAST)
+    await asked_so.explained(DEEP)
+    assert asked_so.times == {"fast": {"search": [4.0]}, "deep": {"search": [4.0]}}
+    assert (asked_so.reranked, asked_so.cards) == ([True], [2])
     assert [context["query"] for context in told.contexts] == ["one", "two"]
 
 

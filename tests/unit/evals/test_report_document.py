@@ -79,9 +79,9 @@ def test_what_lay_over_the_settings_is_told_without_folders(tmp_path: Path) -> N
 def test_outside_a_repository_and_without_git_there_is_no_commit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert about_module._code(written(tmp_path, "file.py", "")) == ("", False)
+    assert about_module.code_of(written(tmp_path, "file.py", "")) == ("", False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert about_module._code(Path(about_module.__file__)) == ("", False)
+    assert about_module.code_of(Path(about_module.__file__)) == ("", False)
 
 
 def test_columns_are_those_of_the_suite_and_of_the_set() -> None:
