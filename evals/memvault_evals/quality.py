@@ -81,6 +81,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - every option of a command is a paramet
     overrides = workspace.settings(workers) | SETTINGS
     told = document(found, about(sys.argv, data, profiles, corpora=where.corpora, overrides=overrides))
     page = write_report(out or workspace.results(stamp().replace(":", "")), told)
+    measuring.answers(workspace, _mode(mode)).unlink(missing_ok=True)
     if json_only:
         print(json.dumps(told, indent=2, ensure_ascii=False))  # noqa: T201 - the result itself
     else:
@@ -129,7 +130,7 @@ class Measuring:
         Raises:
             EvalError: When a part of the product did not take part.
         """
-        answers = workspace.unfinished(self._name(mode))
+        answers = self.answers(workspace, mode)
         if fresh:
             answers.unlink(missing_ok=True)
         with ExitStack() as stack:
@@ -145,8 +146,11 @@ class Measuring:
             found = self._measure(run)
             if log.reused:
                 errors.print(f"went on with an interrupted run: {log.reused} answers were there", highlight=False)
-        answers.unlink(missing_ok=True)
         return found
+
+    def answers(self, workspace: Workspace, mode: Mode) -> Path:
+        """Where the answers of this run lie until its results are written."""
+        return workspace.unfinished(self._name(mode))
 
     def _measure(self, run: Run) -> dict[str, dict[str, SetReport]]:
         for suite, name in self._chosen:
