@@ -37,6 +37,7 @@ HIT_AT = (5, 10, 20)
 ALL, COLD, READY, SERVED = "all", "cold", "ready", "served"
 EXACT, NEAR, SEARCH = "prefetch_exact", "prefetch_near", "search"
 FROM_PREFETCH = (EXACT, NEAR)
+NONE = "no_entry"  # the router does not tell of a search in nothing
 HOUR_S = DAY_S / 24
 DEADLINE_MS = 120_000
 
@@ -68,7 +69,8 @@ class PrefetchSuite:
 
 def _plain(run: Run, user_id: str) -> Variant:
     """Return the variant that the installation's own settings are."""
-    answer = run.gateway.client.recall("hello", {"user_id": user_id, "origin": "eval", "explain": True})
+    context = {"user_id": user_id, "origin": "eval", "explain": True, "deadline_ms": DEADLINE_MS}
+    answer = run.gateway.client.recall("hello", context)
     profile = answer["explanation"]["profile"]
     found = next((one for one in run.variants if one == Variant(profile)), None)
     if found is None:
@@ -118,7 +120,7 @@ async def _ask(client: Client, conversation: Conversation, number: int, conversa
     told = {
         "from": answer["answered_from"],
         "documents": _blocks(answer),
-        "why_not": next((one["reason"] for one in answer["explanation"]["skipped"] if one["step"] == "prefetch"), ""),
+        "why_not": next((one["reason"] for one in answer["explanation"]["skipped"] if one["step"] == "prefetch"), NONE),
     }
     if told["from"] in FROM_PREFETCH:
         told["searched"] = _blocks(await _recalled(client, point, context | {"evaluation": {"off": ["prefetch"]}}))

@@ -191,7 +191,13 @@ async def test_an_utterance_of_which_nothing_comes_is_a_failed_run(monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    "told", [refused("no_encoder"), refused("fetch_failed", query="q", questions=1), refused("", left_out=["cascade"])]
+    "told",
+    [
+        refused("no_encoder"),
+        refused("few_conversations"),
+        refused("fetch_failed", query="q", questions=1),
+        refused("", left_out=["cascade"]),
+    ],
 )
 async def test_a_part_that_did_not_work_is_a_failed_run(told: list[PrefetchStored]) -> None:
     with pytest.raises(EvalError, match="did not work"):
@@ -222,7 +228,7 @@ def test_documents_are_the_cards_then_those_from_the_graph_then_candidates_each_
 
 async def test_ten_conversations_were_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(playing, "SEEDED", 2)
-    product = Product(refused("few_turns"), refused("few_turns"))
+    product = Product(refused("few_conversations"), refused("few_turns"))
     await seed(product.stage, "u", 0.0)
     assert len({one.conversation_id for one in product.said}) == 2
 
