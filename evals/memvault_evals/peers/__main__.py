@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -39,6 +39,8 @@ class Comparing:
         """Keep them."""
         self._sets, self._peers, self._place, self._bars = sets, list(peers), place, bars
         self._shelf = Shelf(place.cache / "answers")
+        # opened once: code that changes under a run must not empty what was just written
+        self._vault = open_vault(place.cache / "vault")
         self.dropped: list[dict[str, str]] = []
         self.peers: dict[str, dict[str, Any]] = {}
 
@@ -60,23 +62,22 @@ class Comparing:
         total = sum(len(scope.blocks) for scopes in self._sets.values() for scope in scopes)
         self._bars.begin("blocks into memvault", total)
         settings = workspace.settings() if self._place.kept else {}
-        fill(open_vault(self._place.cache / "vault"), self._sets, mode, settings, self._bars.step)
+        fill(self._vault, self._sets, mode, settings, self._bars.step)
 
-    def run(self, mode: Mode, profile: str, *, reuse: bool) -> dict[str, list[Standing]]:
-        """Ask memvault, then each peer, set by set."""
-        vault = open_vault(self._place.cache / "vault")
+    def run(self, mode: Mode, profile: str, *, reuse: bool) -> Iterator[dict[str, list[Standing]]]:
+        """Ask memvault, then each peer, set by set; gives all that is known after each set."""
         found: dict[str, list[Standing]] = {}
         with ExitStack() as stack:
-            house = stack.enter_context(House(vault.home, mode, SETTINGS))
+            house = stack.enter_context(House(self._vault.home, mode, SETTINGS))
             client = stack.enter_context(closing(Client(house.http)))
             encoder = stack.enter_context(our_encoder(self._place))
             for name, scopes in self._sets.items():
                 self._bars.begin(f"{name}: memvault", sum(len(scope.queries) for scope in scopes))
                 kept = self._place.kept is not None
-                ours = ask_ours(client, vault, name, scopes, profile, self._bars.step, kept=kept)
+                ours = ask_ours(client, self._vault, name, scopes, profile, self._bars.step, kept=kept)
                 theirs, reused = self._ask_all(name, scopes, encoder, reuse=reuse)
                 found[name] = standings(scopes, ours, theirs, reused)
-        return found
+                yield found
 
     def _ask_all(
         self, name: str, scopes: Sequence[Scope], encoder: OurEncoder, *, reuse: bool
@@ -123,24 +124,29 @@ def compare(  # noqa: PLR0913, PLR0917 - every option of a command is a paramete
     workspace = Workspace(folder or default_folder())
     models = Path(os.environ.get(MODELS_VARIABLE) or Path.cwd() / ".cache" / "models").expanduser()
     place = Place(workspace.folder / "peers", models, None if cold else workspace.embeddings)
+    where = out or workspace.results(f"{stamp().replace(':', '')}-peers")
+    told = replace(about(sys.argv[1:], data, [profile]), command=_command(sys.argv[1:]))
     try:
         chosen = _chosen(data, sets, frozenset(_listed(scopes)))
         with Bars(errors) as bars:
             run = Comparing(chosen, _peers(peers), place, bars)
             run.prepare()
             run.fill(workspace, _mode(mode))
-            found = run.run(_mode(mode), profile, reuse=reuse)
+            for found in run.run(_mode(mode), profile, reuse=reuse):
+                _save(where, found, run, {**asdict(told), "mode": mode, "profile": profile})
     except EvalError as error:
         errors.print(f"peers: {error}", style="red", highlight=False, markup=False)
         raise typer.Exit(1) from error
-    told = replace(about(sys.argv[1:], data, [profile]), command=_command(sys.argv[1:]))
-    where = out or workspace.results(f"{stamp().replace(':', '')}-peers")
-    where.mkdir(parents=True, exist_ok=True)
-    document = as_document(found, run.dropped, run.peers, {**asdict(told), "mode": mode, "profile": profile})
-    (where / "peers.json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    (where / "peers.md").write_text(markdown(found, run.dropped), encoding="utf-8")
     show(Console(width=None if sys.stdout.isatty() else 220), found, run.dropped)
     errors.print(f"results: {where}", highlight=False, soft_wrap=True)
+
+
+def _save(where: Path, found: Mapping[str, Sequence[Standing]], run: Comparing, told: Mapping[str, Any]) -> None:
+    """Write what is known so far: an interrupted run has told something too."""
+    where.mkdir(parents=True, exist_ok=True)
+    document = as_document(found, run.dropped, run.peers, {**told, "at": stamp()})
+    (where / "peers.json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    (where / "peers.md").write_text(markdown(found, run.dropped), encoding="utf-8")
 
 
 def _listed(text: str) -> list[str]:

@@ -71,7 +71,10 @@ def versions(python: Path, packages: Sequence[str]) -> Mapping[str, str]:
         PeerError: When one is missing.
     """
     if python == Path(sys.executable):
-        return {name: metadata.version(name) for name in packages}
+        try:
+            return {name: metadata.version(name) for name in packages}
+        except metadata.PackageNotFoundError as error:
+            raise PeerError(f"{error.name} is not installed beside memvault") from error
     words = [str(python), "-c", _TELL, *packages]
     done = subprocess.run(words, capture_output=True, text=True, timeout=ASK_LIMIT_S, check=False)
     if done.returncode:

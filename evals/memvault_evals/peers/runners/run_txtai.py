@@ -23,7 +23,11 @@ class Txtai:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._address = settings["address"]
-        ours = {"method": "external", "transform": self._transform}
+
+        def transform(texts: Sequence[str]) -> Any:  # noqa: ANN401 - txtai takes a function and calls anything else
+            return self._transform(texts)
+
+        ours = {"method": "external", "transform": transform}
         self._encoder = {"path": model_folder()} if settings["encoder"] == "minilm" else ours
         self._index = Embeddings({**self._encoder, "hybrid": True})
 
