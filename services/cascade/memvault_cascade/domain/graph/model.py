@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from memvault.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 SELF_NAME = "我"
 """Display name of the user as an entity: "I", "me" and 「我」 all mean this node."""
@@ -253,20 +253,38 @@ class GraphChange:
         return self == GraphChange()
 
 
+class _Named(Protocol):
+    """A part of a graph that has an id."""
+
+    @property
+    def id(self) -> str: ...
+
+
+P = TypeVar("P", bound=_Named)
+
+
+def _changed(parts: Mapping[str, P], come: Iterable[P], gone: Iterable[str]) -> Mapping[str, P]:
+    """The parts after a change; the same object when nothing of their kind changed."""
+    fresh, left = {one.id: one for one in come}, list(gone)
+    if not fresh and not left:
+        return parts
+    table = {**parts, **fresh}
+    for one in left:
+        table.pop(one, None)
+    return table
+
+
 def apply(graph: UserGraph, change: GraphChange, revision: str) -> UserGraph:
     """The graph after a change, under a new revision; a few milliseconds at 20,000 nodes, since parts are shared."""
-    entities = {**graph.entities, **{e.id: e for e in change.entities}}
-    triples = {**graph.triples, **{t.id: t for t in change.triples}}
-    blocks = {**graph.blocks, **{b.id: b for b in change.blocks}}
-    synonyms = dict(graph.synonyms)
-    for synonym in change.synonyms:
-        kept = tuple(s for s in synonyms.get(synonym.first_id, ()) if s.second_id != synonym.second_id)
-        synonyms[synonym.first_id] = (*kept, synonym)
-    for gone in change.gone_entities:
-        entities.pop(gone, None)
-        synonyms.pop(gone, None)
-    for gone in change.gone_triples:
-        triples.pop(gone, None)
-    for gone in change.gone_blocks:
-        blocks.pop(gone, None)
+    entities = _changed(graph.entities, change.entities, change.gone_entities)
+    triples = _changed(graph.triples, change.triples, change.gone_triples)
+    blocks = _changed(graph.blocks, change.blocks, change.gone_blocks)
+    synonyms = graph.synonyms
+    if change.synonyms or change.gone_entities:
+        synonyms = dict(synonyms)
+        for synonym in change.synonyms:
+            kept = tuple(s for s in synonyms.get(synonym.first_id, ()) if s.second_id != synonym.second_id)
+            synonyms[synonym.first_id] = (*kept, synonym)
+        for gone in change.gone_entities:
+            synonyms.pop(gone, None)
     return UserGraph(graph.user_id, revision, entities, triples, blocks, synonyms)
