@@ -23,8 +23,8 @@ def fill(
     Raises:
         EvalError: When a block was not indexed or the vault did not settle.
     """
-    missing = {name: scopes for name, scopes in sets.items() if not _holds(vault, scopes)}
-    if not missing and vault.settled:
+    held = {name: [vault.holds(one.user_id, one.blocks) for one in scopes] for name, scopes in sets.items()}
+    if vault.settled and all(all(one) for one in held.values()):
         step(sum(len(scope.blocks) for scopes in sets.values() for scope in scopes))
         return
     with House(vault.home, mode, {**settings, **SETTINGS}) as house, closing(Client(house.http)) as client:
@@ -33,7 +33,7 @@ def fill(
             for scope in scopes:
                 for count in vault.fill(client, scope.user_id, scope.blocks):
                     step(count)
-            if name in missing:
+            if not any(held[name]):
                 _record(vault.folder, name, time.monotonic() - begin)
         vault.settle(client, house.state()["nats"])
 
@@ -62,10 +62,6 @@ def ask_ours(
 def open_vault(folder: Path) -> Vault:
     """The vault of this comparison; it is emptied when the code that makes it has changed."""
     return Vault(folder, fingerprint() + str(SETTINGS))
-
-
-def _holds(vault: Vault, scopes: Sequence[Scope]) -> bool:
-    return all(vault.holds(scope.user_id, scope.blocks) for scope in scopes)
 
 
 def _record(folder: Path, name: str, seconds: float) -> None:

@@ -21,8 +21,9 @@ from memvault_evals.peers.protocol import Runner, checked
 from memvault_evals.peers.runners.e5 import Encoder
 from memvault_evals.peers.runners.endpoint import endpoint
 
-START_LIMIT_S, ASK_LIMIT_S = 600.0, 120.0
-FILL_LIMIT_S, FILL_LIMIT_S_A_BLOCK = 120.0, 2.0
+# a busy machine must not decide who takes part
+START_LIMIT_S, ASK_LIMIT_S = 1800.0, 300.0
+FILL_LIMIT_S, FILL_LIMIT_S_A_BLOCK = 600.0, 5.0
 SILENT_SHARE = 0.5  # of a set's questions: more without any answer is a broken peer, not a bad one
 Step = Callable[[int], None]
 
