@@ -26,7 +26,7 @@ from memvault_evals.bench.chart import draw
 from memvault_evals.bench.filling import USER, VaultFolder, disk_bytes
 from memvault_evals.bench.measure import measured
 from memvault_evals.bench.plan import Plan, Stage, stages
-from memvault_evals.bench.show import show
+from memvault_evals.bench.show import show, write_markdown
 from memvault_evals.floors import Floor
 from memvault_evals.house import MODELS_VARIABLE, EvalError, House, Mode, load_average, stamp, temporary_folder
 from memvault_evals.progress import Bars
@@ -78,7 +78,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--arrivals", type=int, default=150, help="of each rate of the open loop (default %(default)s)")
     add("--seed", type=int, default=SEED)
     add("--folder", type=Path, help="keep the filled vaults there; a later run goes on from them")
-    add("--out", type=Path, metavar="FOLDER", help="write bench.json and bench.png there, as far as the run has come")
+    add("--out", type=Path, metavar="FOLDER", help="write bench.json, .md and .png there as it goes on")
     add("--json", type=Path, metavar="FILE", help="write the figures there")
     options = parser.parse_args(arguments)
     try:
@@ -129,6 +129,7 @@ def _run(folder: Path, plan: Plan, words: Sequence[str], out: Path | None, notes
             if out is not None:
                 out.mkdir(parents=True, exist_ok=True)
                 _kept(out / "bench.json", report)
+                write_markdown(out / "bench.md", report)
                 draw(out / "bench.png", report["stages"], plan.modes)
     return report
 

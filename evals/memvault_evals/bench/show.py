@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -15,26 +17,48 @@ WHERE = {"six": "six processes", "one": "one process"}
 AIMS: Mapping[str, Mapping[str, float]] = {"six": {"fast": 3.0, "deep": 2.0}, "one": {"fast": 2.0, "deep": 2.0}}
 HIT_AIM_MS = 1.0
 SHOWN_HOPS = 14
+MARKDOWN_COLUMNS = 400
 Stages = Sequence[Mapping[str, Any]]
+Say = Callable[[Table | str], None]
 
 
 def show(console: Console, report: Mapping[str, Any]) -> None:
     """Print all tables and what they say about the aims."""
+    _told(report, lambda one: console.print(one, highlight=False))
+
+
+def write_markdown(path: Path, report: Mapping[str, Any]) -> None:
+    """Write the same as Markdown, for a page of documentation."""
+    with path.open("w", encoding="utf-8") as file:
+        console = Console(file=file, width=MARKDOWN_COLUMNS)
+
+        def write(one: Table | str) -> None:
+            if isinstance(one, Table):
+                title, one.title, one.box = one.title, None, box.MARKDOWN
+                console.print(f"\n**{title}**", highlight=False, markup=False, soft_wrap=True)
+            console.print()
+            console.print(one, highlight=False, markup=False, soft_wrap=isinstance(one, str))
+
+        write(f"`{report['command']}`, {report['at']}, load average {report['load']}")
+        _told(report, write)
+
+
+def _told(report: Mapping[str, Any], say: Say) -> None:
     stages: Stages = report["stages"]
-    _filling(console, stages)
+    _filling(say, stages)
     for mode in report["plan"]["modes"]:
         of_mode = [stage for stage in stages if mode in stage["modes"]]
         if not of_mode:
             continue
-        _latency(console, of_mode, mode)
-        _ratios(console, of_mode, mode)
-        _many(console, of_mode, mode)
-        _hops(console, of_mode, mode)
+        _latency(say, of_mode, mode)
+        _ratios(say, of_mode, mode)
+        _many(say, of_mode, mode)
+        _hops(say, of_mode, mode)
         for stage in of_mode:
-            _verdict(console, stage, mode)
-    _growth(console, stages, report["plan"]["modes"])
+            _verdict(say, stage, mode)
+    _growth(say, stages, report["plan"]["modes"])
     if any(stage["synthetic"] for stage in stages):
-        console.print("* stored vectors are invented by a seeded encoder; questions are encoded for real", style="dim")
+        say(r"\* stored vectors are invented by a seeded encoder; questions are encoded for real")
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
@@ -44,7 +68,7 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _filling(console: Console, stages: Stages) -> None:
+def _filling(say: Say, stages: Stages) -> None:
     table = _table(
         "writing, six processes",
         ("blocks", "blocks/s", "with graph", "cpu ms/block", "encoding a text", "KB/block", "graph: nodes, edges"),
@@ -61,10 +85,10 @@ def _filling(console: Console, stages: Stages) -> None:
             f"{sum(stage['disk'].values()) / stage['size'] / 1000:.1f}",
             "{:,}, {:,}".format(*stage["graph"]),
         )
-    console.print(table)
+    say(table)
 
 
-def _latency(console: Console, stages: Stages, mode: str) -> None:
+def _latency(say: Say, stages: Stages, mode: str) -> None:
     loads = "; ".join(f"{stage['name']}: {stage['modes'][mode]['load']}" for stage in stages)
     table = _table(
         f"p50 (p95, p99) in ms, {WHERE[mode]}, one client; load {loads}",
@@ -73,10 +97,10 @@ def _latency(console: Console, stages: Stages, mode: str) -> None:
     names = list(dict.fromkeys(name for stage in stages for name in stage["modes"][mode]["rows"]))
     for name in names:
         table.add_row(name, *(_cell(stage["modes"][mode]["rows"].get(name)) for stage in stages))
-    console.print(table)
+    say(table)
 
 
-def _ratios(console: Console, stages: Stages, mode: str) -> None:
+def _ratios(say: Say, stages: Stages, mode: str) -> None:
     table = _table(f"as multiples of the floor, p50, {WHERE[mode]}", ("operation", "floor", *_names(stages)))
     for name, parts in FLOORS.items():
         values = [stage["modes"][mode]["ratios"].get(name) for stage in stages]
@@ -87,10 +111,10 @@ def _ratios(console: Console, stages: Stages, mode: str) -> None:
     for name in stages[0]["modes"][mode]["processor_ratios"]:
         values = [stage["modes"][mode]["processor_ratios"][name] for stage in stages]
         table.add_row(f"{name}: processor time", "the same", *(f"{value:.2f}" for value in values))
-    console.print(table)
+    say(table)
 
 
-def _many(console: Console, stages: Stages, mode: str) -> None:
+def _many(say: Say, stages: Stages, mode: str) -> None:
     table = _table(
         f"many fast recalls at once, {WHERE[mode]}: done/s, then p50 (p95, p99) in ms", ("load", *_names(stages))
     )
@@ -103,10 +127,10 @@ def _many(console: Console, stages: Stages, mode: str) -> None:
         cells = [stage["modes"][mode]["open"][place] for stage in stages]
         label = f"Poisson arrivals at {one['share']:.0%}"
         table.add_row(label, *(f"{cell['offered']:.1f}/s {_cell(cell['latency'])}" for cell in cells))
-    console.print(table)
+    say(table)
 
 
-def _hops(console: Console, stages: Stages, mode: str) -> None:
+def _hops(say: Say, stages: Stages, mode: str) -> None:
     table = _table(
         f"where the time of an explained recall goes, {WHERE[mode]}, p50 in ms: fast | deep", ("hop", *_names(stages))
     )
@@ -118,10 +142,10 @@ def _hops(console: Console, stages: Stages, mode: str) -> None:
             found = [stage["modes"][mode]["hops"][kind].get(name) for kind in ("fast", "deep")]
             cells.append(" | ".join("-" if one is None else f"{one['p50']:.1f}" for one in found))
         table.add_row(name, *cells)
-    console.print(table)
+    say(table)
 
 
-def _growth(console: Console, stages: Stages, modes: Sequence[str]) -> None:
+def _growth(say: Say, stages: Stages, modes: Sequence[str]) -> None:
     found = growth(stages, modes)
     if not found:
         return
@@ -130,10 +154,10 @@ def _growth(console: Console, stages: Stages, modes: Sequence[str]) -> None:
     )
     for name in found[0]["times"]:
         table.add_row(name, *(f"{one['times'][name]:.2f} x" if name in one["times"] else "" for one in found))
-    console.print(table)
+    say(table)
 
 
-def _verdict(console: Console, stage: Mapping[str, Any], mode: str) -> None:
+def _verdict(say: Say, stage: Mapping[str, Any], mode: str) -> None:
     figures = stage["modes"][mode]
     said = []
     for name, aim in AIMS[mode].items():
@@ -144,11 +168,10 @@ def _verdict(console: Console, stage: Mapping[str, Any], mode: str) -> None:
     hit = figures["rows"]["prefetch hit"]["p50"]
     said.append(f"prefetch hit {hit:.1f} ms (aim {HIT_AIM_MS:g} ms: {'reached' if hit <= HIT_AIM_MS else 'missed'})")
     memory = sum(figures["memory_mb"].values())
-    console.print(
+    say(
         f"{stage['name']}, {WHERE[mode]}: {'; '.join(said)}. {memory:.0f} MB resident; "
         f"{figures['reranked_share']:.0%} reranked, {figures['cards']:.1f} cards an answer; "
-        f"an answer lies prepared {figures['stored_s']:.1f} s after the utterance.",
-        highlight=False,
+        f"an answer lies prepared {figures['stored_s']:.1f} s after the utterance."
     )
 
 

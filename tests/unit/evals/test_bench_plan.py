@@ -15,7 +15,7 @@ from memvault_evals.bench.filling import VaultFolder, disk_bytes
 from memvault_evals.bench.growth import growth
 from memvault_evals.bench.measure import FLOORS, ratios
 from memvault_evals.bench.plan import Vectors, stages
-from memvault_evals.bench.show import show
+from memvault_evals.bench.show import show, write_markdown
 from memvault_evals.house import EvalError
 
 
@@ -132,6 +132,17 @@ def test_every_table_fits_120_columns_and_a_missed_aim_is_said() -> None:
     assert "aim 1 ms: missed" in text
     assert "invented by a seeded encoder" in text
     assert "12.0 (20.0, 31.0)" in text
+    assert "…" not in text
+
+
+def test_the_same_tables_are_written_as_markdown(tmp_path: Path) -> None:
+    made = report() | {"command": "make bench", "at": "2026-01-01T00:00:00Z", "load": "1.0"}
+    write_markdown(tmp_path / "bench.md", made)
+    text = (tmp_path / "bench.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert any(line.startswith("| fast ") and line.count("|") == 4 for line in rows)
+    assert "**growth of medians" in text
+    assert "`make bench`, 2026-01-01" in text
     assert "…" not in text
 
 
