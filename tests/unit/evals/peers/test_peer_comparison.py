@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime
+
+from rich.console import Console
 
 from memvault_evals.asking import TURN
 from memvault_evals.datasets import Query, Scope
 from memvault_evals.metrics import MRR, NDCG, Figure
 from memvault_evals.peers.asking_peers import Answers
 from memvault_evals.peers.comparing import HEADLINE, standings, verdict
-from memvault_evals.peers.tables import as_document, dropped_line, markdown
+from memvault_evals.peers.tables import as_document, dropped_line, markdown, show
 
 COUNT = 20
 
@@ -70,3 +73,12 @@ def test_the_report_names_who_was_dropped_and_marks_what_was_reused() -> None:
     assert document["results"]["some"]["rival"]["ms"]["p50"] == 4.0
     assert document["results"]["some"]["memvault"]["missed"] == []
     assert dropped_line({"peer": "a", "set": "b", "reason": "c"}) == "dropped: a on b: c"
+
+
+def test_the_terminal_shows_the_verdict_and_who_was_dropped() -> None:
+    rows = standings([scope()], answers(7), {"rival": answers(1)}, frozenset())
+    shown = io.StringIO()
+    show(Console(file=shown, width=400), {"some": rows}, [{"peer": "other", "set": "some", "reason": "it hangs"}])
+    assert "PEER AHEAD: recall@5" in shown.getvalue()
+    assert "-100.0 [-100.0, -100.0]" in shown.getvalue()
+    assert "dropped: other on some: it hangs" in shown.getvalue()
