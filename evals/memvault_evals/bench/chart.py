@@ -35,6 +35,8 @@ def _panel(axes: Axes, stages: Sequence[Mapping[str, Any]], mode: str) -> None:
         axes.errorbar(places, medians, [[0.0] * len(rows), above], color=colour, marker=marker, label=name, capsize=3)
         axes.plot(places, floors, color=colour, linestyle="--", marker="_", linewidth=1.0, label=f"floor of {name}")
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.set_xticks(list(places), [stage["name"] for stage in stages])
     axes.set_xlabel("blocks (* invented vectors)")
     axes.set_title(TITLES[mode])

@@ -17,6 +17,7 @@ WHERE = {"six": "six processes", "one": "one process"}
 AIMS: Mapping[str, Mapping[str, float]] = {"six": {"fast": 3.0, "deep": 2.0}, "one": {"fast": 2.0, "deep": 2.0}}
 HIT_AIM_MS = 1.0
 SHOWN_HOPS = 14
+HUNDRED = 100
 MARKDOWN_COLUMNS = 400
 Stages = Sequence[Mapping[str, Any]]
 Say = Callable[[Table | str], None]
@@ -121,12 +122,14 @@ def _many(say: Say, stages: Stages, mode: str) -> None:
     first = stages[0]["modes"][mode]
     for place, one in enumerate(first["closed"]):
         cells = [stage["modes"][mode]["closed"][place] for stage in stages]
-        label = f"{one['clients']} client{'s' if one['clients'] > 1 else ''}, closed loop"
-        table.add_row(label, *(f"{cell['done']:.1f}/s {_cell(cell['latency'])}" for cell in cells))
+        table.add_row(
+            f"{one['clients']} at once", *(f"{cell['done']:.1f}/s {_cell(cell['latency'])}" for cell in cells)
+        )
     for place, one in enumerate(first["open"]):
         cells = [stage["modes"][mode]["open"][place] for stage in stages]
-        label = f"Poisson arrivals at {one['share']:.0%}"
-        table.add_row(label, *(f"{cell['offered']:.1f}/s {_cell(cell['latency'])}" for cell in cells))
+        table.add_row(
+            f"Poisson {one['share']:.0%}", *(f"{cell['offered']:.1f}/s {_cell(cell['latency'])}" for cell in cells)
+        )
     say(table)
 
 
@@ -182,5 +185,9 @@ def _names(stages: Stages) -> list[str]:
 def _cell(row: Mapping[str, float] | None) -> str:
     if row is None:
         return ""
-    digits = 1 if row["p50"] >= 1 else 2
-    return f"{row['p50']:.{digits}f} ({row['p95']:.{digits}f}, {row['p99']:.{digits}f})"
+    return f"{_ms(row['p50'])} ({_ms(row['p95'])}, {_ms(row['p99'])})"
+
+
+def _ms(value: float) -> str:
+    """Three digits that mean something, so that four sizes fit beside each other."""
+    return f"{value:.0f}" if value >= HUNDRED else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
