@@ -6,7 +6,7 @@ PYTHON ?=
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup ready python lint format proto proto-check test golden demo up down bench eval peers tradeoffs lock clean distclean
+.PHONY: help setup ready python lint format proto proto-check test golden demo up down bench eval peers tradeoffs lock clean distclean fit
 
 help: ## show this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ up: ready ## start the services and detach; MEMVAULT_HOME says where data lives
 down: ready ## stop them
 	$(BIN)/memvault down
 
-bench: ready ## measure a recall against its floor on this machine
+bench: ready ## speed by size of the vault against its floors: make bench ARGS="--sizes 1k,10k,100k"
 	$(BIN)/python -m memvault_evals.bench $(ARGS)
 
 eval: ready ## quality against public data: make eval DATA=folder ARGS="--suite recall,chinese"
@@ -67,6 +67,9 @@ peers: ready ## memvault beside other products: make peers DATA=folder ARGS="--s
 
 tradeoffs: ready ## write docs/tradeoffs.md from runs: make tradeoffs EVAL="results.json ..." BENCH=bench.json
 	$(BIN)/python -m memvault_evals.tradeoffs $(EVAL) $(addprefix --bench ,$(BENCH))
+
+fit: ready ## fit the router and the tuned profile on public data: make fit DATA=folder ARGS=--dry
+	$(BIN)/python -m memvault_evals.fitting --data "$(DATA)" $(ARGS)
 
 lock: ready ## resolve and lock the packages anew
 	UV_PYTHON_DOWNLOADS=never uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \

@@ -21,7 +21,7 @@ from typing import Any, Literal, Self
 PROGRAM = Path(sys.executable).with_name("memvault")
 MODELS_VARIABLE = "MEMVAULT__SEARCH__EMBEDDER__MODELS"
 START_LIMIT_S = 300
-STOP_LIMIT_S = 60
+STOP_LIMIT_S = 300  # a large vault is written to the disk first
 WRITE_WAIT_MS = 600_000
 CALL_LIMIT_S = WRITE_WAIT_MS / 1000 + 60
 BATCH = 100
