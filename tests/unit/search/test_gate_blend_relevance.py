@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from pydantic import TypeAdapter
 from memvault.runtime.settings import defaults
 from memvault_search.domain.arrangement import by_conversation, valid_at, valid_first
 from memvault_search.domain.blend import blend, blend_late
-from memvault_search.domain.gate import GateDecision, GateNumbers, GateReason, decide
+from memvault_search.domain.gate import GateBounds, GateDecision, GateNumbers, GateReason, decide
 from memvault_search.domain.relevance import Confidence, Relevance, RelevanceNumbers, assess
 from memvault_search.domain.scoring.candidates import DAY_S, Record, TimeRange, assemble
 
@@ -191,3 +192,12 @@ def test_recollection_groups_by_conversation_newest_first() -> None:
     )
     order = by_conversation([4, 3, 0, 1, 2], found)
     assert [found.ids[row] for row in order] == ["a2", "a1", "b1", "lone", "undated"]
+
+
+@pytest.mark.r("R-15")
+def test_an_intent_may_have_bounds_of_its_own() -> None:
+    own = replace(GATE, intents={"factual": GateBounds(dominant_lead=2.0, cluster_spread=0.0)})
+    scores = np.array([0.5, 0.4, 0.1])
+    assert decide(scores, own.of("factual")).reason == GateReason.OPEN
+    assert decide(scores, own.of("conceptual")).reason == GateReason.DOMINANT
+    assert own.of("factual").depth == GATE.depth

@@ -6,7 +6,8 @@ tight that the order hardly matters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from memvault_search.domain.scoring.candidates import FloatArray
@@ -24,12 +25,20 @@ class GateReason(StrEnum):
 
 
 @dataclass(frozen=True)
+class GateBounds:
+    """The two bounds that may differ by intent; see `GateNumbers`."""
+
+    dominant_lead: float
+    cluster_spread: float
+
+
+@dataclass(frozen=True)
 class GateNumbers:
     """The bounds of the three early returns.
 
     `few`: at most so many candidates need no rerank. `dominant_lead`: the first leads the second by
     this share of the second. `cluster_size`, `cluster_spread`: the first so many lie within this share
-    of the first. `depth`: how many go to the reranker.
+    of the first. `depth`: how many go to the reranker. `intents`: bounds of intents that have their own.
     """
 
     few: int
@@ -37,6 +46,14 @@ class GateNumbers:
     cluster_size: int
     cluster_spread: float
     depth: int
+    intents: Mapping[str, GateBounds]
+
+    def of(self, intent: str) -> GateNumbers:
+        """The numbers with the bounds of one intent."""
+        own = self.intents.get(intent)
+        if own is None:
+            return self
+        return replace(self, dominant_lead=own.dominant_lead, cluster_spread=own.cluster_spread)
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Finishing:
             return (min(len(ranked), numbers.gate.depth) if reference.reranked else 0), ()
         if "gate" in conditions.off:
             return min(len(ranked), numbers.gate.depth), ()
-        decision = decide(ranked, numbers.gate)
+        decision = decide(ranked, numbers.gate.of(question.intent))
         if decision.reason == GateReason.OPEN:
             return decision.rerank, ()
         return 0, (Left("rerank", str(decision.reason)),)

@@ -2,7 +2,7 @@
 
 A log-linear pool (Genest and Zidek 1986): the logits of the two funnels are added, so that agreement raises the
 confidence, disagreement lowers it, and a silent funnel changes nothing. Scales and offsets are fitted by
-`scripts/fit_router.py`.
+`make fit`.
 """
 
 from __future__ import annotations
