@@ -86,7 +86,9 @@ def score(scope: Scope, query: Query, told: Mapping[str, Any]) -> Row:
     levels = {TURN: measures(ranked, query.gold)}
     if scope.session_of:
         gold = {scope.session_of[one] for one in query.gold}
-        levels[SESSION] = measures(by_session(ranked, scope.session_of), gold)
+        also = {scope.session_of[one] for one in query.also if one in scope.session_of} - gold
+        sessions = by_session(told["ranked"], scope.session_of)
+        levels[SESSION] = measures([one for one in sessions if one not in also], gold)
     return Row(query.id, query.kind, levels, told)
 
 

@@ -77,6 +77,15 @@ def test_what_may_be_found_takes_no_place_from_what_must_be() -> None:
     assert score(SCOPE, also, ask(Gateway(cards=CARDS), SCOPE, also, Variant("tuned"))).levels["turn"]["MRR"] == 1.0
 
 
+def test_a_session_that_must_be_found_is_found_by_whatever_stands_in_it() -> None:
+    scope = Scope("u", (), (), None, {"a": "s1", "b": "s2", "c": "s2", "d": "s3"})
+    query = Query("q", "What?", frozenset({"b"}), "", frozenset({"c", "d"}))
+    told = {"ranked": ["d", "a", "c", "b"]}
+    levels = score(scope, query, told).levels
+    assert levels["turn"]["MRR"] == 1 / 2  # neither c nor d takes a place
+    assert levels["session"]["MRR"] == 1 / 2  # s3 takes no place, and c leads to s2
+
+
 def test_a_label_names_what_is_forced_and_what_is_left_out() -> None:
     assert Variant("tuned", ("rerank", "gate")).label == "tuned -rerank -gate"
     assert Variant("tuned", thinking="slow", intent="factual").label == "tuned thinking=slow intent=factual"
