@@ -106,7 +106,7 @@ def _run(folder: Path, plan: Plan, words: Sequence[str], out: Path | None, notes
     commit, dirty = code_of(Path(__file__))
     report: dict[str, Any] = {
         "at": stamp(),
-        "command": f"make bench ARGS={shlex.quote(' '.join(words))}" if words else "make bench",
+        "command": _command(words),
         "commit": commit,
         "dirty": dirty,
         "load": load_average(),
@@ -132,6 +132,12 @@ def _run(folder: Path, plan: Plan, words: Sequence[str], out: Path | None, notes
                 write_markdown(out / "bench.md", report)
                 draw(out / "bench.png", report["stages"], plan.modes)
     return report
+
+
+def _command(words: Sequence[str]) -> str:
+    """The command as it was typed; of a path only the last part."""
+    told = " ".join(Path(word).name if "/" in word else word for word in words)
+    return f"make bench ARGS={shlex.quote(told)}" if told else "make bench"
 
 
 def _stage(vault: VaultFolder, stage: Stage, notes: Console) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def _told(report: Mapping[str, Any], say: Say) -> None:
             _verdict(say, stage, mode)
     _growth(say, stages, report["plan"]["modes"])
     if any(stage["synthetic"] for stage in stages):
-        say(r"\* stored vectors are invented by a seeded encoder; questions are encoded for real")
+        say("`*`: stored vectors are invented by a seeded encoder; questions are encoded for real")
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
