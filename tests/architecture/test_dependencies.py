@@ -27,11 +27,20 @@ def declared() -> set[str]:
     return {normal(match.group()) for line in project["dependencies"] if (match := _NAME.match(line))}
 
 
-def imported() -> set[str]:
-    """The distributions of everything that the product imports, development scripts apart."""
-    tops = {
-        module.split(".")[0] for path in sources() if path.parent.name != "scripts" for module in imported_modules(path)
-    }
+def extra(name: str) -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = project["optional-dependencies"][name]
+    return {normal(match.group()) for line in lines if (match := _NAME.match(line))}
+
+
+def imported(*, by_evals: bool) -> set[str]:
+    """The distributions that evaluations import, or all else but development scripts.
+
+    Runners of peers live in environments of their own, which `peers/requirements` pins.
+    """
+    paths = [path for path in sources() if path.parent.name not in {"scripts", "runners"}]
+    chosen = [path for path in paths if ("evals" in path.relative_to(ROOT).parts) == by_evals]
+    tops = {module.split(".")[0] for path in chosen for module in imported_modules(path)}
     owners = packages_distributions()
     return {
         normal(owner)
@@ -43,12 +52,14 @@ def imported() -> set[str]:
 
 def test_every_import_is_declared() -> None:
     # several distributions share the packages `google` and `opentelemetry`: which one is meant, the names do not tell
-    strangers = {name for name in imported() - declared() if not re.match(r"(google|opentelemetry|grpc|types)", name)}
-    assert strangers == set()
+    strangers = imported(by_evals=False) - declared() | imported(by_evals=True) - declared() - extra("evals")
+    assert {name for name in strangers if not re.match(r"(google|opentelemetry|grpc|types)", name)} == set()
 
 
 def test_every_declared_package_is_used() -> None:
-    assert declared() - imported() - set(BINARIES_AND_DATA) == set()
+    assert declared() - imported(by_evals=False) - set(BINARIES_AND_DATA) == set()
+    assert extra("evals") - imported(by_evals=True) == set()
+    assert extra("evals") <= extra("dev")
     assert set(BINARIES_AND_DATA) <= declared()
 
 

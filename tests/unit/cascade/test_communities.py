@@ -1,5 +1,7 @@
 """R-30 and R-36: communities, on either engine, and their summaries."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -144,3 +146,12 @@ def test_as_of_leaves_later_blocks_out_of_a_summary():
     assert then.block_ids == ("w1",)
     assert "w2" not in then.summary
     assert as_it_was(graph, whole, AT - timedelta(days=1), limits) is None
+
+
+def test_cutting_a_graph_does_not_load_what_only_draws() -> None:
+    told = (
+        "import sys; from memvault_cascade.adapters.leiden_igraph import IgraphLeiden; from scipy import sparse; "
+        "IgraphLeiden(resolution=1.0, seed=7).partition(sparse.csr_matrix([[0, 1.0], [1.0, 0]]), None); "
+        "assert 'leidenalg' in sys.modules; assert 'matplotlib' not in sys.modules; import matplotlib"
+    )
+    subprocess.run([sys.executable, "-c", told], check=True, timeout=60)
