@@ -13,7 +13,6 @@ import numpy.typing as npt
 from memvault_evals.fitting.cases import Case
 from memvault_evals.fitting.replay import Setup, replay
 from memvault_evals.metrics import Figure, difference, measures
-from memvault_search.domain.fusion import FusionNumbers
 from memvault_search.settings import SearchSettings
 
 FOLDS = 5
@@ -51,7 +50,7 @@ class Setting:
                 "finding": numbers.finding.model_copy(
                     update={"weights": weights, "grouping_share": self.grouping_share}
                 ),
-                "fusion": FusionNumbers(self.method, self.k, numbers.fusion.ceiling),
+                "fusion": replace(numbers.fusion, method=self.method, k=self.k),
                 "scoring": replace(numbers.scoring, clamp_low=1.0 - self.clamp, clamp_high=1.0 + self.clamp),
                 "strengths": replace(numbers.strengths, blend_scoring=self.blend_scoring),
                 "gate": replace(numbers.gate, depth=self.depth),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import tomlkit
 from tomlkit.items import Table
 
+_CROWDED = re.compile(r"^([^#\n].*)\n\[", re.MULTILINE)
+"""A header without an empty line before it."""
 Values = Mapping[str, Mapping[str, Any]]
 
 
@@ -28,7 +31,7 @@ def written(text: str, values: Values, remarks: Mapping[str, str]) -> str:
                 table[key] = value
         if path in remarks:
             table.comment(remarks[path])
-    return tomlkit.dumps(document)
+    return _CROWDED.sub(r"\1\n\n[", tomlkit.dumps(document))
 
 
 def write(path: Path, values: Values, remarks: Mapping[str, str]) -> None:

@@ -279,7 +279,7 @@ async def test_when_the_newer_statement_is_forgotten_the_older_holds_again(house
 @pytest.mark.r("R-09")
 async def test_recollections_come_by_conversation_newest_first(house: House, ids: Ids) -> None:
     def said(name: str, talk: str, days: int) -> None:
-        blocks.append(note(name, f"music {name}", conversation_id=talk, event_time=NOW - timedelta(days=days)))
+        blocks.append(note(name, "music", conversation_id=talk, event_time=NOW - timedelta(days=days)))
 
     blocks: list = []  # type: ignore[type-arg]
     for name, talk, days in (("a1", "a", 9), ("b1", "b", 1), ("a2", "a", 8), ("b2", "b", 2)):

@@ -19,6 +19,8 @@ from memvault_search.domain.scoring.ordering import stable_order
 
 Side = Literal["dense", "sparse"]
 ABSENT = 0
+TIMES = frozenset({"recent"})
+"""Rankers whose scores are times: their places mean something, their distances nothing."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,17 @@ class FusionNumbers:
 
     `ceiling` says what a base score of 1 means: `one_side` (the best that a block found by one side
     alone could have, better ones are cut to 1) or `all_sides` (first in every ranker; nothing is cut).
+    In the convex combination `floor` is the vote of the last of a list: whoever is found has more than who is not.
+    A list's range is at least `dense_spread` (of cosines) or `sparse_spread` times its best score, so that a vault in
+    which everything is equally near is not ordered by noise.
     """
 
     method: str
     k: float
     ceiling: str
+    floor: float
+    dense_spread: float
+    sparse_spread: float
 
     def __post_init__(self) -> None:
         if self.method not in {"rrf", "convex"}:
@@ -39,6 +47,12 @@ class FusionNumbers:
             raise ValueError(message)
         if self.ceiling not in {"one_side", "all_sides"}:
             message = f"fusion ceiling must be 'one_side' or 'all_sides', not {self.ceiling!r}"
+            raise ValueError(message)
+        if not (0.0 <= self.dense_spread <= 1.0 and 0.0 <= self.sparse_spread <= 1.0):
+            message = f"spreads must lie in [0, 1], not {self.dense_spread} and {self.sparse_spread}"
+            raise ValueError(message)
+        if not 0.0 <= self.floor < 1.0:
+            message = f"the floor of a vote must lie in [0, 1), not {self.floor}"
             raise ValueError(message)
         if self.k < 0.0:
             message = f"k must be at least 0, not {self.k}"
@@ -149,7 +163,9 @@ def _ordered(
     numbers: FusionNumbers,
 ) -> Fused:
     weights = np.array([one.weight for one in reference], dtype=np.float64)
-    votes = _rrf_votes(ranks, numbers.k) if numbers.method == "rrf" else _convex_votes(scores, reference)
+    votes = (
+        _rrf_votes(ranks, numbers.k) if numbers.method == "rrf" else _convex_votes(scores, ranks, reference, numbers)
+    )
     fused = votes @ weights
     first = 1.0 / (numbers.k + 1.0) if numbers.method == "rrf" else 1.0
     ceiling = first * _ceiling_weight(reference, numbers.ceiling)
@@ -169,15 +185,27 @@ def _rrf_votes(ranks: IntArray, k: float) -> npt.NDArray[np.float64]:
     return np.where(ranks == ABSENT, 0.0, 1.0 / (k + np.maximum(ranks, 1)))
 
 
-def _convex_votes(scores: FloatArray, reference: Sequence[Cutoffs]) -> npt.NDArray[np.float64]:
-    """Min-max each ranker over its own list; late values are clipped to [0, 1]; absent is 0."""
+def _convex_votes(
+    scores: FloatArray, ranks: IntArray, reference: Sequence[Cutoffs], numbers: FusionNumbers
+) -> npt.NDArray[np.float64]:
+    """Min-max each ranker over its own list, from the floor to 1; late values are clipped to it; absent is 0.
+
+    Rankers of times vote by rank, as in RRF, from 1 down.
+    """
+    by_rank, floor = _rrf_votes(ranks, numbers.k) * (numbers.k + 1.0), numbers.floor
     votes = np.zeros_like(scores)
     for column, cutoff in enumerate(reference):
         if not len(cutoff.scores):
             continue
-        low, high = float(cutoff.scores[-1]), float(cutoff.scores[0])
+        if cutoff.name in TIMES:
+            votes[:, column] = by_rank[:, column]
+            continue
+        high = float(cutoff.scores[0])
+        least = numbers.dense_spread if cutoff.side == "dense" else numbers.sparse_spread * high
+        low = min(float(cutoff.scores[-1]), high - least)
         spread = (scores[:, column] - low) / (high - low) if high > low else np.ones(len(scores))
-        votes[:, column] = np.where(np.isnan(scores[:, column]), 0.0, np.clip(spread, 0.0, 1.0))
+        raised = floor + (1.0 - floor) * np.clip(spread, 0.0, 1.0)
+        votes[:, column] = np.where(np.isnan(scores[:, column]), 0.0, raised)
     return votes
 
 
