@@ -35,7 +35,7 @@ from memvault_evals.fitting.choosing import (
 )
 from memvault_evals.fitting.collected import collected
 from memvault_evals.fitting.gates import RuleReport, gains_of, report
-from memvault_evals.fitting.replay import Setup, replay
+from memvault_evals.fitting.replay import Setup, agrees
 from memvault_evals.fitting.router import Fitted, fit_router
 from memvault_evals.fitting.writing import Values, write
 from memvault_evals.house import EvalError
@@ -152,9 +152,7 @@ def search_values(cases: Sequence[Case], console: Console) -> tuple[Values, dict
 def strayed(cases: Sequence[Case], numbers: SearchSettings) -> list[str]:
     """Ids of questions whose replay with the numbers in force is not the order that the product gave."""
     setup = Setup(numbers)
-    return [
-        case.id for case in cases if (found := replay(case, setup)).ids != case.order or found.reranked != case.reranked
-    ]
+    return [case.id for case in cases if not agrees(case, setup)]
 
 
 def sampled(cases: Sequence[Case]) -> list[Case]:

@@ -22,6 +22,7 @@ from memvault_search.settings import SearchSettings
 from memvault_search.usecases.searching import top_rows
 
 FloatArray = npt.NDArray[np.float64]
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,16 @@ class Setup:
 
 @dataclass(frozen=True, eq=False)
 class Replayed:
-    """Ids, best first; what the gate decided; how many were reranked; the scores of stage 11, best first."""
+    """Ids, best first; what the gate decided; how many were reranked.
+
+    `scores`: of stage 11, best first. `final`: of each of the ids.
+    """
 
     ids: tuple[str, ...]
     gate: GateReason | None
     reranked: int
     scores: FloatArray
+    final: FloatArray
 
 
 def replay(case: Case, setup: Setup, limit: int = 100) -> Replayed:
@@ -57,7 +62,18 @@ def replay(case: Case, setup: Setup, limit: int = 100) -> Replayed:
     share = setup.numbers.finding.grouping_share
     rows = top_rows(final, scored, grouping=case.grouping, limit=limit, share=share)
     ids = tuple(scored.candidates.ids[row] for row in rows)
-    return Replayed(ids, reason, depth, scored.score[scored.order])
+    return Replayed(ids, reason, depth, scored.score[scored.order], final[rows])
+
+
+def agrees(case: Case, setup: Setup) -> bool:
+    """Whether the replay gives the product's order; scores that are equal but for rounding may change places."""
+    again = replay(case, setup)
+    score = dict(zip(again.ids, again.final.tolist(), strict=True))
+    near = (
+        mine == theirs or abs(score[mine] - score.get(theirs, np.inf)) <= ROUNDING
+        for mine, theirs in zip(again.ids, case.order, strict=False)
+    )
+    return len(again.ids) == len(case.order) and again.reranked == case.reranked and all(near)
 
 
 def weighed(lists: tuple[Ranking, ...], weights: Mapping[str, float]) -> list[Ranking]:
