@@ -20,7 +20,9 @@ SIDES: Mapping[str, tuple[str, ...]] = {
     "dense": ("ranker:dense_self", "ranker:dense_context"),
     "sparse": ("ranker:sparse_self", "ranker:sparse_context"),
 }
-QUIET = ("gate", "rerank", "cascade", *(f"stage:{stage.name}" for stage in STAGES))  # found, not scored
+# what is found by either side alone: no other list votes, nothing is scored or reranked
+OTHERS = ("ranker:speaker", "ranker:recent", "ranker:hyde", "ranker:follow_up")
+QUIET = (*OTHERS, "gate", "rerank", "cascade", *(f"stage:{stage.name}" for stage in STAGES))
 
 
 def take_pulse(client: Client, scopes: Sequence[Scope], profile: str) -> dict[str, int]:
