@@ -151,11 +151,11 @@ def _spoilt(key: str, wanted: Any) -> dict[str, Any]:
         return {"cards": [] if too_little else [_card(str(number)) for number in range(99)]}
     if key == "untold":
         return {"cascade_cards": [{"kind": "triple", "text": one} for one in wanted]}
-    explained = {
-        "unlinked": {"entities": wanted},
-        "taken": {"skipped": [{"step": one, "reason": "bent"} for one in wanted]},
-        "reranked": {"reranked": -1 if too_little else 99},
-    }
+    if isinstance(wanted, bool):
+        return {"explanation": {key: not wanted}}
+    if key == "taken":
+        return {"explanation": {"skipped": [{"step": one, "reason": "bent"} for one in wanted]}}
+    explained = {"unlinked": {"entities": wanted}, "reranked": {"reranked": -1 if too_little else 99}}
     return {"explanation": explained.get(key, {"distribution": []})}
 
 

@@ -1,4 +1,4 @@
-"""The page of trade-offs, written from runs."""
+"""The page of trade-offs, written from runs (R-71)."""
 
 import json
 from dataclasses import replace
