@@ -20,9 +20,9 @@ SIDES: Mapping[str, tuple[str, ...]] = {
     "dense": ("ranker:dense_self", "ranker:dense_context"),
     "sparse": ("ranker:sparse_self", "ranker:sparse_context"),
 }
-# what is found by either side alone: no other list votes, nothing is scored or reranked
+# what is found by either side alone: no other list votes, nothing is scored or reranked, no date in a text filters
 OTHERS = ("ranker:speaker", "ranker:recent", "ranker:hyde", "ranker:follow_up")
-QUIET = (*OTHERS, "gate", "rerank", "cascade", *(f"stage:{stage.name}" for stage in STAGES))
+QUIET = (*OTHERS, "gate", "rerank", "cascade", "time_filter", *(f"stage:{stage.name}" for stage in STAGES))
 
 
 def take_pulse(client: Client, scopes: Sequence[Scope], profile: str) -> dict[str, int]:
