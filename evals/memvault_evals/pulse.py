@@ -14,6 +14,7 @@ from memvault_evals.datasets import Query, Scope
 from memvault_evals.house import Client, EvalError
 from memvault_search.domain.scoring.pipeline import STAGES
 
+PROFILE = "tuned"
 PROBES = 8
 LEAST_CHARS, MOST_CHARS = 24, 300
 SIDES: Mapping[str, tuple[str, ...]] = {
@@ -25,8 +26,10 @@ OTHERS = ("ranker:speaker", "ranker:recent", "ranker:hyde", "ranker:follow_up")
 QUIET = (*OTHERS, "gate", "rerank", "cascade", "time_filter", *(f"stage:{stage.name}" for stage in STAGES))
 
 
-def take_pulse(client: Client, scopes: Sequence[Scope], profile: str) -> dict[str, int]:
+def take_pulse(client: Client, scopes: Sequence[Scope]) -> dict[str, int]:
     """Return how many of the probes each side alone put first, under `probes` how many there were.
+
+    Both profiles ask the same encoder and the same index; the reference profile lets the best of a list tie.
 
     Raises:
         EvalError: When a side found less than half of them, naming the side.
@@ -38,7 +41,7 @@ def take_pulse(client: Client, scopes: Sequence[Scope], profile: str) -> dict[st
     found = {"probes": len(probes)}
     for side in SIDES:
         others = tuple(part for name, parts in SIDES.items() if name != side for part in parts)
-        alone = Variant(profile, (*others, *QUIET), thinking="fast")
+        alone = Variant(PROFILE, (*others, *QUIET), thinking="fast")
         answers = [ask(client, scope, probe, alone)["ranked"][:1] for probe in probes]
         found[side] = sum(
             set(first) <= probe.gold and bool(first) for first, probe in zip(answers, probes, strict=True)

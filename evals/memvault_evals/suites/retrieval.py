@@ -36,8 +36,7 @@ class RetrievalSuite:
     def measure(self, set_name: str, run: Run) -> Mapping[str, SetReport]:
         """Ask every question under every variant, side by side."""
         scopes = read_set(run.data, set_name, run.scopes)
-        profiles = dict.fromkeys(variant.profile for variant in run.variants)
-        pulse = {profile: take_pulse(run.gateway.client, scopes, profile) for profile in profiles}
+        pulse = take_pulse(run.gateway.client, scopes)
         rows: dict[str, list[Row]] = {variant.label: [] for variant in run.variants}
         run.progress.begin(f"{set_name}: asking", sum(len(scope.queries) for scope in scopes) * len(rows))
         for scope in scopes:
@@ -46,10 +45,7 @@ class RetrievalSuite:
                     told = _told(run, set_name, scope, query, variant)
                     rows[variant.label].append(score(scope, query, told))
                     run.progress.step()
-        return {
-            variant.label: averaged(rows[variant.label], facts(rows[variant.label]) | {"pulse": pulse[variant.profile]})
-            for variant in run.variants
-        }
+        return {label: averaged(some, facts(some) | {"pulse": pulse}) for label, some in rows.items()}
 
 
 def _told(run: Run, set_name: str, scope: Scope, query: Query, variant: Variant) -> Mapping[str, Any]:

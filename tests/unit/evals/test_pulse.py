@@ -27,13 +27,13 @@ class Gateway:
 
 
 def test_two_living_sides_find_every_memory_by_its_own_words() -> None:
-    assert take_pulse(Gateway(), [SCOPE], "tuned") == {"probes": 8, "dense": 8, "sparse": 8}
+    assert take_pulse(Gateway(), [SCOPE]) == {"probes": 8, "dense": 8, "sparse": 8}
 
 
 @pytest.mark.parametrize("side", ["dense", "sparse"])
 def test_a_dead_side_is_named_however_well_the_other_one_answers(side: str) -> None:
     with pytest.raises(EvalError, match=f"the {side} side is dead"):
-        take_pulse(Gateway(side), [SCOPE], "tuned")
+        take_pulse(Gateway(side), [SCOPE])
 
 
 def test_a_side_that_always_answers_with_the_same_memory_is_dead_too() -> None:
@@ -42,9 +42,9 @@ def test_a_side_that_always_answers_with_the_same_memory_is_dead_too() -> None:
             return super().recall(BLOCKS[0]["text"], context)
 
     with pytest.raises(EvalError, match="alone it put 1 of 8"):
-        take_pulse(Stuck(), [SCOPE], "tuned")
+        take_pulse(Stuck(), [SCOPE])
 
 
 def test_a_vault_of_short_scraps_cannot_be_probed_and_says_so() -> None:
     with pytest.raises(EvalError, match="no text of 24 characters"):
-        take_pulse(Gateway(), [Scope("u", ({"id": "a", "text": "ok"},), (), None, {})], "tuned")
+        take_pulse(Gateway(), [Scope("u", ({"id": "a", "text": "ok"},), (), None, {})])
