@@ -47,6 +47,7 @@ class GoldenQuestion:
     before: tuple[Mapping[str, Any], ...]
     now: datetime
     live: bool
+    is_recorded: bool
     user: str
 
     def expected(self, profile: str) -> dict[str, Any]:
@@ -126,6 +127,8 @@ def _question(data: Mapping[str, Any]) -> GoldenQuestion:
         before=tuple(data.get("before", ())),
         now=NOW + timedelta(days=data.get("later_days", 0)),
         live=bool(data.get("live")),
+        # what a user asked before was read, and how often changes scores: so it is with a live question, too
+        is_recorded=bool(data.get("recorded", not data.get("live"))),
         user=data.get("user", ""),
     )
 

@@ -71,7 +71,7 @@ def _recorded(mechanism: Mechanism, found: Answers) -> dict[str, dict[str, Any]]
     return {
         question.name: {profile: record_of(found[profile][question.name]) for profile in question.profiles}
         for question in mechanism.questions
-        if not question.live
+        if question.is_recorded
     }
 
 
