@@ -79,7 +79,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - every option of a command is a paramet
         raise typer.Exit(1) from error
     profiles = dict.fromkeys(variant.profile for variant in variants)
     overrides = workspace.settings(workers) | SETTINGS
-    told = document(found, about(sys.argv, data, profiles, corpora=where.corpora, overrides=overrides))
+    told = document(found, about(sys.argv[1:], data, profiles, corpora=where.corpora, overrides=overrides))
     page = write_report(out or workspace.results(stamp().replace(":", "")), told)
     measuring.answers(workspace, _mode(mode)).unlink(missing_ok=True)
     if json_only:
