@@ -163,7 +163,7 @@ def fast_mode(runs: Sequence[Document]) -> Tradeoff:
 def prefetch(runs: Sequence[Document], benches: Sequence[Mapping[str, Any]]) -> Tradeoff:
     """What was fetched for nothing, against the time that a hit saves."""
     says, origins = [], []
-    used = {one.set_name: one.value for one in findings(runs, "used")}
+    used = {one.set_name: one.value for one in findings(runs, "hits")}
     for one in findings(runs, "stored"):
         if one.value and one.set_name in used:
             wasted = one.value - used[one.set_name]

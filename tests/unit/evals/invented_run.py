@@ -85,7 +85,7 @@ def prefetch() -> SetReport:
         )
         for number in range(10)
     ]
-    return averaged(rows, {"points": 10, "stored": 8, "used": 2, "wasted": 75.0})
+    return averaged(rows, {"points": 10, "stored": 8, "hits": 2, "wasted": 75.0})
 
 
 def run_of(shares: Mapping[str, float], *, others: bool = False, about: About = ABOUT) -> dict[str, Any]:
