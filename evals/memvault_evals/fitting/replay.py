@@ -84,15 +84,7 @@ def weighed(lists: tuple[Ranking, ...], weights: Mapping[str, float]) -> list[Ra
 def _fused(case: Case, setup: Setup) -> Fused:
     numbers = setup.numbers
     fused = fuse(weighed(case.lists, numbers.finding.weights), numbers.fusion)
-    most = numbers.finding.candidates
-    return replace(
-        fused,
-        ids=fused.ids[:most],
-        score=fused.score[:most],
-        base=fused.base[:most],
-        ranks=fused.ranks[:most],
-        votes=fused.votes[:most],
-    )
+    return fused.first(numbers.finding.candidates)
 
 
 def _scored(case: Case, fused: Fused, setup: Setup) -> Scored:

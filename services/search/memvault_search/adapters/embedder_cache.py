@@ -3,12 +3,10 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
 
-from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors
-from memvault_search.domain.similarity import EncoderMeans
+from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors, content_key
 from memvault_search.ports import Embedder
 
 ENTRY_OVERHEAD = 300  # bytes of Python objects around an entry, roughly
@@ -29,33 +27,15 @@ class CachedEmbedder:
 
     def __init__(self, inner: Embedder, *, max_bytes: int) -> None:
         self._inner, self._max_bytes = inner, max_bytes
+        self.id, self.prefix_version = inner.id, inner.prefix_version
+        self.dimension, self.means = inner.dimension, inner.means
         self._entries: OrderedDict[bytes, _Entry] = OrderedDict()
         self._bytes = 0
         self.hits = 0
 
-    @property
-    def id(self) -> str:
-        """Id of the encoder behind."""
-        return self._inner.id
-
-    @property
-    def dimension(self) -> int:
-        """Dimension of the encoder behind."""
-        return self._inner.dimension
-
-    @property
-    def prefix_version(self) -> str:
-        """Prefix version of the encoder behind."""
-        return self._inner.prefix_version
-
-    @property
-    def means(self) -> EncoderMeans:
-        """Means of the encoder behind."""
-        return self._inner.means
-
     async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
         """Embed only what is not remembered; equal texts of one call are embedded once."""
-        keys = [_key(text, kind) for text in texts]
+        keys = [content_key(text, kind) for text in texts]
         found = {key: entry for key in keys if (entry := self._recall(key, token_vectors=token_vectors))}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
@@ -87,7 +67,3 @@ class CachedEmbedder:
         while self._bytes > self._max_bytes and self._entries:
             _, oldest = self._entries.popitem(last=False)
             self._bytes -= oldest.size
-
-
-def _key(text: str, kind: TextKind) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=kind.encode()).digest()

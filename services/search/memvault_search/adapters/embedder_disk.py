@@ -10,15 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from memvault.faults import Fault, Reason
-from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors
-from memvault_search.domain.similarity import EncoderMeans
+from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors, content_key
 from memvault_search.ports import RunningEmbedder
 
 BUSY_S = 60.0  # another process may be writing
@@ -41,29 +39,11 @@ class DiskCachedEmbedder:
     def __init__(self, inner: RunningEmbedder, folder: Path, *, token_limit: int) -> None:
         """`folder` is made where missing; the file in it is named after encoder, prefixes and `token_limit`."""
         self._inner = inner
+        self.id, self.prefix_version = inner.id, inner.prefix_version
+        self.dimension, self.means = inner.dimension, inner.means
         self._file = folder / f"{inner.id}-{inner.prefix_version}-{token_limit}.sqlite"
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder-disk")
         self._database: sqlite3.Connection | None = None
-
-    @property
-    def id(self) -> str:
-        """Id of the encoder behind."""
-        return self._inner.id
-
-    @property
-    def dimension(self) -> int:
-        """Dimension of the encoder behind."""
-        return self._inner.dimension
-
-    @property
-    def prefix_version(self) -> str:
-        """Prefix version of the encoder behind."""
-        return self._inner.prefix_version
-
-    @property
-    def means(self) -> EncoderMeans:
-        """Means of the encoder behind."""
-        return self._inner.means
 
     async def start(self) -> None:
         """Open the file and start the encoder.
@@ -93,7 +73,7 @@ class DiskCachedEmbedder:
             raise RuntimeError("start() the embedder before using it")
         if not texts:
             return await self._inner.embed(texts, kind, token_vectors=token_vectors)
-        keys = [_key(text, kind) for text in texts]
+        keys = [content_key(text, kind) for text in texts]
         found = await self._in_thread(partial(_find, database, list(dict.fromkeys(keys))))
         missing = {
             key: text
@@ -146,7 +126,3 @@ def _keep(database: sqlite3.Connection, entries: Mapping[bytes, _Entry]) -> None
     ]
     with database:
         database.executemany(KEEP, rows)
-
-
-def _key(text: str, kind: TextKind) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=kind.encode()).digest()

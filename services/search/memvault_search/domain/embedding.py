@@ -1,6 +1,7 @@
 """What an encoder returns: one vector per text and, on request, one per token."""
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Literal
 
 import numpy as np
@@ -46,6 +47,11 @@ class EmbeddedTexts:
 
     vectors: FloatArray
     tokens: tuple[TokenVectors | None, ...]
+
+
+def content_key(text: str, kind: TextKind) -> bytes:
+    """Return 16 bytes under which vectors of a text are kept; the same words as query and passage are two texts."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=kind.encode()).digest()
 
 
 def unit_rows(matrix: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ that every card can tell its rank in each ranker.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -111,6 +111,17 @@ class Fused:
     ranks: IntArray
     votes: FloatArray
     rankers: tuple[str, ...]
+
+    def first(self, count: int) -> Fused:
+        """Return the best `count` candidates."""
+        return replace(
+            self,
+            ids=self.ids[:count],
+            score=self.score[:count],
+            base=self.base[:count],
+            ranks=self.ranks[:count],
+            votes=self.votes[:count],
+        )
 
     def ranks_of(self, row: int) -> dict[str, int]:
         """Return the rank of one candidate in each ranker that found it."""

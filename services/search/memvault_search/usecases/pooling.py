@@ -56,16 +56,7 @@ def pool_of(rankings: Sequence[Ranking], best: Best, reference: Reference | None
     """Fuse the rankings, or place late blocks among those of an earlier search (R-14)."""
     by_ranker = {one.name: dict(zip(one.ids, one.scores.tolist(), strict=True)) for one in rankings}
     if reference is None:
-        fused = fuse(rankings, numbers.fusion)
-        most = numbers.finding.candidates
-        cut = replace(
-            fused,
-            ids=fused.ids[:most],
-            score=fused.score[:most],
-            base=fused.base[:most],
-            ranks=fused.ranks[:most],
-            votes=fused.votes[:most],
-        )
+        cut = fuse(rankings, numbers.fusion).first(numbers.finding.candidates)
         return Pool(cut, best, rankings, by_ranker)
     late = {one: [by_ranker.get(cut.name, {}).get(one, np.nan) for cut in reference.lists] for one in best.rows}
     return Pool(fuse_late(late, reference.lists, numbers.fusion), best, rankings, by_ranker)
