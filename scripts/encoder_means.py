@@ -1,6 +1,6 @@
 """Compute the mean vectors that calibrate the packaged encoder's similarities.
 
-Half of the texts are Chinese, half English, everyday sentences written for this purpose (scripts/generic_text).
+Half of the texts are Chinese, half English, everyday sentences written for this purpose (in search's data).
 Run it when the encoder changes; it rewrites services/search/memvault_search/data/e5_means.json.
 """
 
@@ -14,12 +14,11 @@ import numpy.typing as npt
 from memvault_search.adapters.e5_encoder import E5Encoder
 from memvault_search.adapters.e5_tokenizer import E5Tokenizer
 from memvault_search.adapters.e5_unpack import unpack
+from memvault_search.adapters.embedder_means import LANGUAGES, generic_texts
 from memvault_search.domain.embedding import TextKind
 
 ROOT = Path(__file__).parent.parent
-TEXTS = ROOT / "scripts" / "generic_text"
 TARGET = ROOT / "services" / "search" / "memvault_search" / "data" / "e5_means.json"
-FILES: dict[TextKind, str] = {"query": "queries", "passage": "passages"}
 Vector = npt.NDArray[np.float64]
 
 
@@ -44,9 +43,8 @@ def main() -> None:
 def _means(encoder: E5Encoder, tokenizer: E5Tokenizer, kind: TextKind) -> tuple[Vector, Vector]:
     """Return the mean text vector and the mean token vector; both languages count the same."""
     texts, tokens = [], []
-    for language in ("en", "zh"):
-        lines = (TEXTS / f"{FILES[kind]}.{language}.txt").read_text(encoding="utf-8").splitlines()
-        encoded = [encoder.encode([tokenizer.encode(line, kind)]) for line in lines]
+    for language in LANGUAGES:
+        encoded = [encoder.encode([tokenizer.encode(line, kind)]) for line in generic_texts(kind, language)]
         texts.append(np.concatenate([vectors for vectors, _ in encoded]).mean(axis=0, dtype=np.float64))
         tokens.append(np.concatenate([rows for _, own in encoded for rows in own]).mean(axis=0, dtype=np.float64))
     return np.mean(texts, axis=0), np.mean(tokens, axis=0)

@@ -20,7 +20,7 @@ TOP = {
 }  # fmt: skip
 KERNEL = {
     "__init__.py", "py.typed", "defaults.toml", "faults.py", "ops.py", "prefetch_key.py",
-    "bus", "cli", "llm", "rpc", "runtime", "screening", "text", "vectors",
+    "bus", "cli", "llm", "models", "rpc", "runtime", "screening", "text", "vectors",
 }  # fmt: skip
 CONTRACTS = {"cascade", "embed", "errors", "events", "recall", "rerank", "router", "search", "slow_thinker"}
 SERVICE_ROOMS = {

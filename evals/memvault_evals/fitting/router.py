@@ -25,7 +25,7 @@ from memvault_router.domain.labels import INTENTS
 from memvault_router.domain.operators.embedding import ArchetypeIndex, centred
 from memvault_router.domain.operators.fusion import FusionNumbers
 from memvault_router.domain.operators.keyword import votes
-from memvault_search.adapters.embedder_e5 import open_embedder
+from memvault_search.adapters.embedder_opening import open_embedder
 from memvault_search.settings import EmbedderSettings
 
 STEMS = ("intent", "intent_memdaily")

@@ -13,7 +13,7 @@ from memvault.runtime.lifecycle import run_service
 from memvault.runtime.places import EMBEDDED, Addresses, Stores
 from memvault.runtime.settings import active_profile, home, load, load_profiles
 from memvault.vectors.opening import open_store
-from memvault_search.adapters.embedder_e5 import open_embedder
+from memvault_search.adapters.embedder_opening import open_embedder
 from memvault_search.app import App, Peers, build
 from memvault_search.settings import SearchSettings
 

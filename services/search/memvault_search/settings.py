@@ -113,10 +113,28 @@ class Calls(_Section):
     rerank_reserve_s: Seconds
 
 
-class EmbedderSettings(_Section):
-    """The packaged encoder.
+class Qwen3Settings(_Section):
+    """Qwen3-Embedding on MLX.
 
     Attributes:
+        folder: that holds the model; empty: its own below `models` in MEMVAULT_HOME.
+        dimension: of the vectors; the model gives 1024, and fewer are its first ones.
+        longest: tokens of a text that are read, its end token counted.
+        batch_tokens: largest padded batch; a query waits for at most one batch.
+
+    """
+
+    folder: str
+    dimension: Annotated[int, Field(ge=8)]
+    longest: Annotated[int, Field(ge=64, le=32768)]
+    batch_tokens: Positive
+
+
+class EmbedderSettings(_Section):
+    """The encoder; `models`, `threads`, `workers`, `batch_tokens` and `token_limit` are those of the packaged one.
+
+    Attributes:
+        kind: `e5`, the packaged encoder, or `qwen3`, Qwen3-Embedding on MLX.
         models: folder to unpack into; empty: `models` in MEMVAULT_HOME.
         threads: of one run of the model; more than one only pays on an idle machine.
         workers: texts that are encoded side by side, each in a thread of its own.
@@ -130,6 +148,7 @@ class EmbedderSettings(_Section):
 
     """
 
+    kind: Literal["e5", "qwen3"]
     models: str
     threads: Positive
     workers: Positive
@@ -139,6 +158,7 @@ class EmbedderSettings(_Section):
     token_limit: Annotated[int, Field(ge=1, le=128)]
     cache_bytes: Annotated[int, Field(ge=0)]
     patience_s: Seconds
+    qwen3: Qwen3Settings
 
 
 class SearchSettings(_Section):

@@ -16,7 +16,7 @@ from memvault_router.app import build_pipeline
 from memvault_router.domain.operators.embedding import ArchetypeIndex, centred
 from memvault_router.domain.state import Frequencies, Question
 from memvault_router.settings import RouterSettings
-from memvault_search.adapters.embedder_e5 import open_embedder
+from memvault_search.adapters.embedder_opening import open_embedder
 from memvault_search.settings import EmbedderSettings
 
 CASES = tomllib.loads((Path(__file__).parent / "questions.toml").read_text(encoding="utf-8"))["cases"]

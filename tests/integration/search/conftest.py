@@ -22,7 +22,7 @@ from memvault.search.v1.search_pb2_grpc import SearchServiceStub
 from memvault.vectors.edge import EdgeStore
 from memvault_rerank.app import build as build_rerank
 from memvault_rerank.settings import RerankSettings
-from memvault_search.adapters.embedder_e5 import open_embedder
+from memvault_search.adapters.embedder_opening import open_embedder
 from memvault_search.app import App, Peers, build
 from memvault_search.domain.moment import Moment
 from memvault_search.handlers.convert import block_from

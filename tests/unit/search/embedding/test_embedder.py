@@ -14,8 +14,10 @@ from memvault.faults import Fault, Reason
 from memvault.rpc.client import call
 from memvault.rpc.deadline import limit
 from memvault.rpc.local import LocalChannel
+from memvault.runtime.settings import load
 from memvault_search.adapters.embedder_cache import CachedEmbedder
-from memvault_search.adapters.embedder_e5 import E5Embedder, open_embedder
+from memvault_search.adapters.embedder_e5 import E5Embedder, open_e5
+from memvault_search.adapters.embedder_means import generic_texts
 from memvault_search.domain.embedding import EmbeddedTexts, TextKind
 from memvault_search.domain.similarity import EncoderMeans, calibrated_similarity, centred
 from memvault_search.handlers.embed import EmbedHandlers, unpacked_tokens
@@ -41,22 +43,13 @@ CHINESE = (
 
 
 def numbers(models: Path) -> EmbedderSettings:
-    return EmbedderSettings(
-        models=str(models),
-        threads=1,
-        workers=1,
-        cache_folder="",
-        passages="encoded",
-        batch_tokens=128,
-        token_limit=128,
-        cache_bytes=1 << 20,
-        patience_s=60.0,
-    )
+    settings = load("search.embedder", EmbedderSettings, home=models, environ={})
+    return settings.model_copy(update={"models": str(models), "cache_bytes": 1 << 20, "patience_s": 60.0})
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def embedder(models_folder: Path) -> AsyncIterator[E5Embedder]:
-    made = await asyncio.to_thread(open_embedder, numbers(models_folder), models_folder)
+    made = await asyncio.to_thread(open_e5, numbers(models_folder), models_folder)
     await made.start()
     yield made
     await made.stop()
@@ -125,10 +118,9 @@ async def test_the_shipped_means_belong_to_the_shipped_encoder_and_the_means_of_
     embedder: E5Embedder,
 ) -> None:
     assert embedder.means.encoder_id == embedder.id
-    texts = Path(__file__).parents[4] / "scripts" / "generic_text"
     both = [
         centred((await embedder.embed(lines, "passage")).vectors, embedder.means.passage).mean(axis=0)
-        for lines in ((texts / f"passages.{language}.txt").read_text("utf-8").splitlines() for language in ("en", "zh"))
+        for lines in (generic_texts("passage", language) for language in ("en", "zh"))
     ]
     assert np.linalg.norm(np.mean(both, axis=0)) < 0.1
 
