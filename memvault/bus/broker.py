@@ -65,8 +65,8 @@ class NatsBus:
         self._watches: list[tuple[str, type[Message], Callable[[Event[Any]], Awaitable[None]]]] = []
         self._broker: NatsBroker | None = None
         advisories = AdvisoryConsumer(settings, self._jetstream)
-        self._consumers: list[tuple[Durable, Callable[[NatsMessage], Awaitable[None]]]] = [
-            (durable, advisories) for durable in (BUS_MAX_DELIVERIES, BUS_TERMINATED)
+        self._consumers: list[tuple[Durable, Callable[[NatsMessage], Awaitable[None]], int]] = [
+            (durable, advisories, settings.fetch_batch) for durable in (BUS_MAX_DELIVERIES, BUS_TERMINATED)
         ]
 
     @property
@@ -160,14 +160,19 @@ class NatsBus:
                 return stored.seq
 
     def subscribe(
-        self, durable: Durable, message_type: type[M], handler: Callable[[Event[M]], Awaitable[None]]
+        self,
+        durable: Durable,
+        message_type: type[M],
+        handler: Callable[[Event[M]], Awaitable[None]],
+        *,
+        at_once: int | None = None,
     ) -> None:
         """See `Bus.subscribe`."""
         if durable not in DURABLES:
             message = f"{durable.name} is not in memvault/bus/subjects.py DURABLES: nothing would be kept for it"
             raise ValueError(message)
         consumer = Consumer(durable, message_type, handler, self._settings, self._service, self._jetstream)
-        self._consumers.append((durable, consumer))
+        self._consumers.append((durable, consumer, at_once or self._settings.fetch_batch))
 
     def watch(self, subject: str, message_type: type[M], handler: Callable[[Event[M]], Awaitable[None]]) -> None:
         """See `Bus.watch`."""
@@ -222,8 +227,8 @@ class NatsBus:
             error_cb=self._report,
             closed_cb=self._closed,
         )
-        for durable, consume in self._consumers:
-            subscribe_durable(broker, durable, settings, consume)
+        for durable, consume, at_once in self._consumers:
+            subscribe_durable(broker, durable, settings, consume, at_once)
         return broker
 
     async def _open(self) -> None:

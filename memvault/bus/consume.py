@@ -137,8 +137,9 @@ def subscribe_durable(
     durable: Durable,
     settings: BusSettings,
     consume: Callable[[NatsMessage], Awaitable[None]],
+    at_once: int,
 ) -> None:
-    """Register `consume` as durable pull subscriber; it acknowledges by itself. `fetch_batch` is its concurrency."""
+    """Register `consume` as durable pull subscriber; it acknowledges by itself. `at_once` is its concurrency."""
 
     async def whole(message: NatsMessage) -> NatsMessage:
         return message
@@ -151,7 +152,7 @@ def subscribe_durable(
         durable=durable.name,
         stream=JStream(durable.stream, declare=False),
         config=consumer_config(durable, settings),
-        pull_sub=PullSub(batch_size=settings.fetch_batch, timeout=settings.fetch_timeout_s),
+        pull_sub=PullSub(batch_size=at_once, timeout=settings.fetch_timeout_s),
         decoder=whole,
         ack_policy=AckPolicy.MANUAL,
         no_reply=True,

@@ -108,7 +108,12 @@ class MemoryBus:
         return self._store(stream, event, envelope.body(message), None)
 
     def subscribe(
-        self, durable: Durable, message_type: type[M], handler: Callable[[Event[M]], Awaitable[None]]
+        self,
+        durable: Durable,
+        message_type: type[M],
+        handler: Callable[[Event[M]], Awaitable[None]],
+        *,
+        at_once: int | None = None,  # noqa: ARG002 - here events come one after another
     ) -> None:
         """See `Bus.subscribe`."""
         if durable not in DURABLES:

@@ -81,9 +81,14 @@ class Bus(Protocol):
         ...
 
     def subscribe(
-        self, durable: Durable, message_type: type[M], handler: Callable[[Event[M]], Awaitable[None]]
+        self,
+        durable: Durable,
+        message_type: type[M],
+        handler: Callable[[Event[M]], Awaitable[None]],
+        *,
+        at_once: int | None = None,
     ) -> None:
-        """Register a handler before `start`.
+        """Register a handler before `start`; it is given at most `at_once` events side by side, None: `fetch_batch`.
 
         Returning acknowledges the event; `Reject` sends it to the dead letters; any other exception retries it with
         growing pauses, and after the last try it goes to the dead letters too.

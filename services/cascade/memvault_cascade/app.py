@@ -66,6 +66,7 @@ class App:
     """The service: start it before its servicers are called and before the bus starts; stop it after both."""
 
     registrations: Sequence[Registration]
+    ingest: Ingest
     garden: Garden
     dream: Dream
     graphs: Graphs
@@ -88,6 +89,7 @@ class App:
 
     async def stop(self) -> None:
         """End the background work and close the store."""
+        await self.ingest.stop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -155,7 +157,11 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     ticking = clock or SystemClock()
     store = VectorGraphStore(vectors)
     text = EmbedServiceVectors(
-        peers.embed, timeout_s=settings.embed_timeout_s, batch_timeout_s=settings.embed_batch_timeout_s
+        peers.embed,
+        timeout_s=settings.embed_timeout_s,
+        batch_timeout_s=settings.embed_batch_timeout_s,
+        batch=settings.embed_batch,
+        remembered=settings.embed_remembered,
     )
     announcer: Announcer = NoBusAnnouncer() if bus is None else BusAnnouncer(bus)
     cache = CacheLimits(settings.cache.users, settings.cache.fresh_view_s)
@@ -182,10 +188,10 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     numbers = {name: _numbers(walk, settings) for name, walk in (walks or {profile: settings.walk}).items()}
     handlers = CascadeHandlers(Walk(graphs, store, text, ticking, numbers, profile), Read(graphs), ingest)
     if bus is not None:
-        EventHandlers(ingest, dream).subscribe(bus)
+        EventHandlers(ingest, dream, settings.ingest.batch).subscribe(bus)
     registration: Registration = (cascade_pb2_grpc.add_CascadeServiceServicer_to_server, handlers)
     late = _LateStore(store, text, settings.start_timeout_s)
-    return App((registration,), garden, dream, graphs, late, zone or _local_zone(), alarm)
+    return App((registration,), ingest, garden, dream, graphs, late, zone or _local_zone(), alarm)
 
 
 def _writer(chat: Chat | None, settings: Settings) -> SummaryWriter:

@@ -116,7 +116,7 @@ class GraphStore(Protocol):
         ...
 
     async def forget_user(self, user_id: str, sequence: int) -> None:
-        """Remove everything of a user but the note that this was asked for."""
+        """Remove everything of a user but the note that this was asked for; of several requests the latest counts."""
         ...
 
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:

@@ -44,6 +44,8 @@ class IngestSettings(_Frozen):
     entities_per_block: int = Field(ge=0)
     synonym_similarity: float = Field(ge=0, le=1)
     synonyms: int = Field(ge=0)
+    batch: int = Field(ge=1, le=256)
+    nearest_at_once: int = Field(ge=1)
 
 
 class GardenSettings(_Frozen):
@@ -85,6 +87,8 @@ class Settings(_Frozen):
     flush_every_s: float = Field(gt=0)
     embed_timeout_s: float = Field(gt=0)
     embed_batch_timeout_s: float = Field(gt=0)
+    embed_batch: int = Field(ge=1, le=512)
+    embed_remembered: int = Field(ge=0)
     start_timeout_s: float = Field(gt=0)
     store_timeout_s: int = Field(ge=1)
     llm_timeout_s: float = Field(gt=0)

@@ -123,9 +123,10 @@ class VectorGraphStore:
 
         The version goes on counting, so that no cache takes the new graph for the old one.
         """
-        version = await self.version(user_id)
+        meta = await self._meta(user_id)
+        version, through = int(meta.get("version", 0)) + 1, max(sequence, int(meta.get("forgotten_through", 0)))
         await self._store.delete(COLLECTION, Eq("user", user_id))
-        note = {"version": version + 1, "community_version": version + 1, "forgotten_through": sequence}
+        note = {"version": version, "community_version": version, "forgotten_through": through}
         await self._store.upsert(COLLECTION, [self._point(user_id, _META, _META_ID, note)])
 
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:

@@ -66,9 +66,10 @@ class MemoryStore:
 
     async def forget_user(self, user_id: str, sequence: int) -> None:
         """See `GraphStore.forget_user`."""
-        version = self._state(user_id).version + 1
+        known = self._state(user_id)
+        version, through = known.version + 1, max(sequence, known.forgotten_through)
         graph = UserGraph(user_id, str(version))
-        self._states[user_id] = GraphState(graph, (), version, version, {}, sequence)
+        self._states[user_id] = GraphState(graph, (), version, version, {}, through)
 
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:
         """See `GraphStore.nearest`."""

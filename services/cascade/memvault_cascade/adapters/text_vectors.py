@@ -6,7 +6,9 @@ The encoder's mean is subtracted here, once, for whatever this service stores or
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,17 +20,32 @@ from memvault.rpc.client import call
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BATCH = 64
+_DIGEST_BYTES = 16
 
 
 class EmbedServiceVectors:
     """Asks a stub of the EmbedService. The encoder's means are fetched once, at the first need."""
 
-    def __init__(self, stub: Any, *, timeout_s: float, batch_timeout_s: float) -> None:  # noqa: ANN401 - generated stub
-        """`timeout_s` bounds a question, `batch_timeout_s` a batch of passages of a write."""
+    def __init__(
+        self,
+        stub: Any,  # noqa: ANN401 - generated stub
+        *,
+        timeout_s: float,
+        batch_timeout_s: float,
+        batch: int = 256,
+        remembered: int = 8192,
+    ) -> None:
+        """`timeout_s` bounds a question, `batch_timeout_s` a call with at most `batch` passages of a write.
+
+        The `remembered` latest passages are not asked for again: the names of one graph come up in others.
+        """
         self._stub = stub
         self._timeout_s = timeout_s
         self._batch_timeout_s = batch_timeout_s
+        self._batch = batch
+        self._remembered = remembered
+        # By a digest of the text: what was forgotten cannot be read here.
+        self._known: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
         self._means: dict[str, NDArray[np.float32]] = {}
         self._describing = asyncio.Lock()
 
@@ -38,10 +55,20 @@ class EmbedServiceVectors:
 
     async def passages(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """See `TextVectors.passages`."""
-        vectors: list[NDArray[np.float32]] = []
-        for start in range(0, len(texts), _BATCH):
-            vectors += await self._embed(texts[start : start + _BATCH], "passage", self._batch_timeout_s)
-        return vectors
+        keys = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest() for text in texts]
+        found = {key: self._known[key] for key in keys if key in self._known}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        names = list(missing)
+        for start in range(0, len(names), self._batch):
+            some = names[start : start + self._batch]
+            vectors = await self._embed([missing[key] for key in some], "passage", self._batch_timeout_s)
+            found |= zip(some, vectors, strict=True)
+        for key in keys:
+            self._known[key] = found[key]
+            self._known.move_to_end(key)
+        while len(self._known) > self._remembered:
+            self._known.popitem(last=False)
+        return [found[key] for key in keys]
 
     async def query(self, text: str) -> NDArray[np.float32]:
         """See `TextVectors.query`."""

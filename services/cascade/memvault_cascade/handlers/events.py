@@ -37,13 +37,15 @@ _CALLERS_FAULT = frozenset(
 class EventHandlers:
     """Subscribes to what concerns the graph."""
 
-    def __init__(self, ingest: Ingest, dream: Dream) -> None:
+    def __init__(self, ingest: Ingest, dream: Dream, at_once: int) -> None:
+        """`at_once` blocks are taken from the bus side by side, so that those of one user can be written together."""
         self._ingest = ingest
         self._dream = dream
+        self._at_once = at_once
 
     def subscribe(self, bus: Bus) -> None:
         """Register every handler; before the bus starts."""
-        bus.subscribe(CASCADE_BLOCKS, events_pb2.BlockIndexed, self.indexed)
+        bus.subscribe(CASCADE_BLOCKS, events_pb2.BlockIndexed, self.indexed, at_once=self._at_once)
         bus.subscribe(CASCADE_TRIPLES, events_pb2.TripleUpserted, self.triple)
         bus.subscribe(CASCADE_FORGET, events_pb2.BlockForgotten, self.forgotten)
         bus.subscribe(CASCADE_ANNOTATIONS, events_pb2.BlockAnnotated, self.annotated)
@@ -53,7 +55,8 @@ class EventHandlers:
         """A block can be recalled: link it to the graph."""
         with _rejecting():
             block = decode.incoming(event.message.block, event.sequence or 0, event.time)
-        await self._ingest.block(block)
+        # What failed among others may have failed through no fault of its own, and must not do the same to them.
+        await self._ingest.block(block, alone=event.delivery > 1)
 
     async def triple(self, event: Event[events_pb2.TripleUpserted]) -> None:
         """A fact from outside."""

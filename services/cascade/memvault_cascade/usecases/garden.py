@@ -151,7 +151,7 @@ class Garden:
         is not yet exact.
         """
         async with self._tending:
-            view = await self._fresh_view(user_id)
+            view = await self._parts.graphs.fresh_view(user_id)
             state = await self._parts.graphs.state(user_id)
             clusters = await asyncio.to_thread(self._cut, view, state)
             communities, rewritten = await self._written(view.graph, clusters, state.communities, renew=renew)
@@ -166,18 +166,11 @@ class Garden:
         What a block's centrality is must not depend on the order in which its neighbours came.
         """
         async with self._tending:
-            view = await self._fresh_view(user_id)
+            view = await self._parts.graphs.fresh_view(user_id)
             state = await self._parts.graphs.state(user_id)
             ranks = await asyncio.to_thread(centrality, view.matrix, self._parts.walk)
             tended = await self._store(user_id, view, state.communities, ((), ()), ranks, 0.0)
             return tended.centralities
-
-    async def _fresh_view(self, user_id: str) -> GraphView:
-        while True:
-            state = await self._parts.graphs.state(user_id)
-            view = await self._parts.graphs.view(user_id)
-            if view.graph.revision == state.graph.revision:
-                return view
 
     def _cut(self, view: GraphView, state: GraphState) -> tuple[Cluster, ...]:
         parts = self._parts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -38,8 +39,8 @@ class CacheLimits:
 class _Entry:
     state: GraphState
     view: GraphView | None = None
-    building: asyncio.Task[GraphView] | None = None
-    building_for: str = ""
+    building: asyncio.Task[None] | None = None
+    oldest: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -64,15 +65,26 @@ class Graphs:
 
     async def view(self, user_id: str) -> GraphView:
         """What a recall reads. An older view is returned when a newer one is not ready in time."""
+        return await self._view(user_id, self._limits.fresh_view_s)
+
+    async def fresh_view(self, user_id: str) -> GraphView:
+        """A view of the graph as it is now or later, however long it takes; for work that no recall awaits."""
+        return await self._view(user_id, math.inf)
+
+    async def _view(self, user_id: str, patience_s: float) -> GraphView:
         entry = await self._entry(user_id)
-        graph = entry.state.graph
-        if entry.view is not None and entry.view.graph.revision == graph.revision:
-            return entry.view
-        task = self._build(entry, graph)
-        if entry.view is None:
-            return await asyncio.shield(task)
-        done, _ = await asyncio.wait({task}, timeout=self._limits.fresh_view_s)
-        return task.result() if done else entry.view
+        wanted = _age(entry.state.graph)
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + patience_s
+        while entry.view is None or _age(entry.view.graph) < wanted:
+            left = give_up - loop.time()
+            if entry.view is not None and left <= 0:
+                break
+            building = self._build(entry)
+            await asyncio.wait({building}, timeout=None if entry.view is None or left == math.inf else left)
+            if building.done():
+                building.result()
+        return entry.view
 
     @asynccontextmanager
     async def writing(self, user_id: str) -> AsyncIterator[GraphState]:
@@ -118,8 +130,11 @@ class Graphs:
         await self._store.forget_user(user_id, sequence)
         version = await self._store.version(user_id)
         empty = UserGraph(user_id, str(version))
-        entry.state = GraphState(empty, (), version, version, {}, sequence)
-        entry.view = None
+        # A request that does not know its place on the bus must not open the door again that an earlier one closed.
+        through = max(sequence, entry.state.forgotten_through)
+        entry.state = GraphState(empty, (), version, version, {}, through)
+        # A view that is being built of what was forgotten comes too late.
+        entry.view, entry.oldest = None, version
 
     async def totals(self, user_id: str) -> Totals:
         """Counts of one user's graph, or (empty) of all, without loading any."""
@@ -154,20 +169,27 @@ class Graphs:
             if not self._entries[user_id].lock.locked():
                 del self._entries[user_id]
 
-    def _build(self, entry: _Entry, graph: UserGraph) -> asyncio.Task[GraphView]:
-        if entry.building is not None and not entry.building.done() and entry.building_for == graph.revision:
-            return entry.building
-        entry.building_for = graph.revision
-        entry.building = asyncio.create_task(self._finish(entry, lambda: self._view_of(graph, entry.view)))
+    def _build(self, entry: _Entry) -> asyncio.Task[None]:
+        """Build a view of the present graph, or wait for the one that is being built.
+
+        Never two at a time: while a graph is being written, each would be out of date before it is done, and all of
+        them late.
+        """
+        if entry.building is None or entry.building.done():
+            graph = entry.state.graph
+            entry.building = asyncio.create_task(self._finish(entry, lambda: self._view_of(graph, entry.view)))
         return entry.building
 
     def _view_of(self, graph: UserGraph, previous: GraphView | None) -> GraphView:
         return build_view(graph, self._edges, self._links, self._clock.now(), previous)
 
     @staticmethod
-    async def _finish(entry: _Entry, make: Callable[[], GraphView]) -> GraphView:
+    async def _finish(entry: _Entry, make: Callable[[], GraphView]) -> None:
         view = await asyncio.to_thread(make)
-        known = entry.view
-        if known is None or int(known.graph.revision or 0) < int(view.graph.revision or 0):
+        if _age(view.graph) >= entry.oldest and (entry.view is None or _age(entry.view.graph) < _age(view.graph)):
             entry.view = view
-        return view
+
+
+def _age(graph: UserGraph) -> int:
+    """Of two graphs of one user the one with the higher number is the later one."""
+    return int(graph.revision or 0)

@@ -5,33 +5,25 @@ Every change is embedded, stored and remembered before the event is acknowledged
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import math
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memvault.screening import sanitize_for_injection
 from memvault_cascade.domain.graph import ingest as rules
 from memvault_cascade.domain.graph.extraction import Fact, extract
-from memvault_cascade.domain.graph.linking import may_be_synonyms
 from memvault_cascade.domain.graph.mentions import Mention
-from memvault_cascade.domain.graph.model import (
-    BlockNode,
-    EntityKind,
-    GraphChange,
-    Synonym,
-    Triple,
-    UserGraph,
-    is_self,
-)
-from memvault_cascade.domain.graph.validity import reinstated_blocks, superseded_blocks
-from memvault_cascade.ports import Annotation, Kind, Nearest
+from memvault_cascade.domain.graph.model import BlockNode, EntityKind, GraphChange, Readable, is_self
+from memvault_cascade.usecases.intake import Intake
+from memvault_cascade.usecases.plan import Plan, takes_away
+from memvault_cascade.usecases.writing import SynonymLimits, Writer
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from memvault_cascade.domain.graph.rules import ExtractionRules
     from memvault_cascade.ports import Announcer, FactReader, GraphState, GraphStore, TextVectors
     from memvault_cascade.usecases.graphs import Graphs
@@ -39,17 +31,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IngestLimits:
-    """Sizes and floors: characters of text kept per block, entities taken from one block.
+    """Sizes and floors: characters of text kept per block, entities taken from one block, blocks of one batch.
 
     And when two entities are synonyms.
 
-    `synonym_similarity` is calibrated and in [0, 1]; at most `synonyms` are kept for a new entity.
+    `synonym_similarity` is calibrated and in [0, 1]; at most `synonyms` are kept for a new entity. In one visit to the
+    store `nearest_at_once` new entities are looked up.
     """
 
     block_chars: int = 2000
     entities_per_block: int = 40
     synonym_similarity: float = 0.6
     synonyms: int = 5
+    batch: int = 64
+    nearest_at_once: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,37 +96,96 @@ class Parts:
     reader: FactReader | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A block, its place in its batch, and what was read of it."""
+
+    place: int
+    block: IncomingBlock
+    reading: rules.Reading
+
+
 class Ingest:
     """Writes to graphs."""
 
     def __init__(self, parts: Parts) -> None:
         """`parts.changed` is told the user whose graph changed."""
         self._parts = parts
+        limits = parts.limits
+        synonyms = SynonymLimits(limits.synonym_similarity, limits.synonyms, limits.nearest_at_once)
+        self._writer = Writer(parts.graphs, parts.store, parts.vectors, parts.announcer, synonyms, parts.changed)
+        self._intake = Intake[IncomingBlock, bool](self._blocks, limits.batch)
 
-    async def block(self, block: IncomingBlock) -> bool:
-        """Put a block in; False when it brought nothing new or was forgotten meanwhile."""
-        parts = self._parts
-        reading = await self._read(block)
-        async with parts.graphs.writing(block.user_id) as state:
-            buried = max(state.forgotten.get(block.id, 0), state.forgotten_through)
-            known = state.graph.blocks.get(block.id)
-            stale = known is not None and (known.version > block.version or known.digest == block.digest)
-            if stale or 0 < block.sequence <= buried:
-                return False
-            change = rules.enter(state.graph, reading, parts.rules.predicates)
-            await self._commit(block.user_id, state.graph, change)
-        return True
+    async def stop(self) -> None:
+        """Give up what is being worked on; the bus hands it out again."""
+        await self._intake.stop()
+
+    async def block(self, block: IncomingBlock, *, alone: bool = False) -> bool:
+        """Put a block in; False when it brought nothing new or was forgotten meanwhile.
+
+        Blocks that come while another of their user is worked on are taken together, unless one shall be `alone`.
+        """
+        return await self._intake.submit(block.user_id, block, alone=alone)
+
+    async def _blocks(self, user_id: str, blocks: Sequence[IncomingBlock]) -> list[bool]:
+        """Put blocks in as if they came one by one, in the order of the bus."""
+        in_order = sorted(enumerate(blocks), key=lambda item: item[1].sequence or math.inf)
+        rest = deque(await self._readings(in_order, await self._parts.graphs.state(user_id)))
+        entered = [False] * len(blocks)
+        while rest:
+            plan = await self._writer.write(user_id, lambda state: self._entered(state, rest))
+            for came_in in plan.entered:
+                entered[rest.popleft().place] = came_in
+        return entered
+
+    async def _readings(self, blocks: Iterable[tuple[int, IncomingBlock]], state: GraphState) -> list[_Read]:
+        """What is to be read of blocks, read: nothing of those that were forgotten or are known."""
+        wanted: list[tuple[int, IncomingBlock]] = []
+        named: set[str] = set()
+        for place, block in blocks:
+            # The same content again is nothing new, unless another version of the block comes before it.
+            if not (_is_buried(state, block) or (block.id not in named and _is_stale(state.graph, block))):
+                wanted.append((place, block))
+                named.add(block.id)
+        if self._parts.reader is not None:
+            readings = await asyncio.gather(*(self._read(block) for _, block in wanted))
+            return [_Read(place, block, reading) for (place, block), reading in zip(wanted, readings, strict=True)]
+        found = []
+        for place, block in wanted:
+            found.append(_Read(place, block, await self._read(block)))
+            await asyncio.sleep(0)  # reading a batch takes hundreds of milliseconds, no recall shall wait for them
+        return found
+
+    def _entered(self, state: GraphState, blocks: Iterable[_Read]) -> Plan:
+        """The plan that puts blocks in, the first of them at least."""
+        plan = Plan(state)
+        for one in blocks:
+            if _is_buried(state, one.block) or _is_stale(plan.draft, one.block):
+                plan.entered.append(False)
+                continue
+            change = rules.enter(plan.draft, one.reading, self._parts.rules.predicates)
+            if takes_away(change) and plan.changes:
+                break
+            plan.put(change)
+            plan.entered.append(True)
+            if takes_away(change):
+                break
+        return plan
 
     async def fact(
         self, user_id: str, fact: Fact, block_ids: Sequence[str], stated_at: datetime, valid_from: datetime | None
     ) -> None:
         """Put a fact from outside in."""
-        async with self._parts.graphs.writing(user_id) as state:
-            left = [b for b in block_ids if b not in state.forgotten or b in state.graph.blocks]
-            if block_ids and not left:
-                return
-            change = rules.assert_fact(state.graph, fact, left, stated_at, valid_from, self._parts.rules.predicates)
-            await self._commit(user_id, state.graph, change)
+
+        def asserted(state: GraphState) -> Plan:
+            plan = Plan(state)
+            graph = state.graph
+            left = [b for b in block_ids if b not in state.forgotten or b in graph.blocks]
+            if left or not block_ids:
+                plan.put(rules.assert_fact(graph, fact, left, stated_at, valid_from, self._parts.rules.predicates))
+            return plan
+
+        await self._writer.write(user_id, asserted)
 
     async def forget(self, user_id: str, block_ids: Sequence[str], sequence: int) -> int:
         """Take blocks out with all that stood on them alone; how many facts went.
@@ -146,8 +200,7 @@ class Ingest:
         gone = {b for b in block_ids if not (b in known and 0 < sequence < known[b].sequence)}
         await self._parts.graphs.bury(user_id, sorted(gone), sequence)
         change = rules.forget(state.graph, gone, self._parts.rules.predicates)
-        if not change.is_empty():
-            await self._commit(user_id, state.graph, change)
+        await self._commit(user_id, state, change)
         await self._drop_communities(user_id, state, gone)
         return len(change.gone_triples)
 
@@ -177,8 +230,7 @@ class Ingest:
                 for block, (quarantined, superseded_by) in marks.items()
             ]
             change = GraphChange(blocks=tuple(b for c in changes for b in c.blocks))
-            if not change.is_empty():
-                await self._commit(user_id, state.graph, change)
+            await self._commit(user_id, state, change)
             await self._drop_communities(user_id, state, {b for b, (quarantined, _) in marks.items() if quarantined})
 
     async def _read(self, block: IncomingBlock) -> rules.Reading:
@@ -207,66 +259,18 @@ class Ingest:
             node, facts, tuple(mentions), bool(block.facts), block.confidence, block.valid_from, block.valid_to
         )
 
-    async def _commit(self, user_id: str, graph: UserGraph, change: GraphChange) -> None:
-        vectors = await self._embed(graph, change)
-        synonyms = await self._synonyms(user_id, graph, change, vectors)
-        marked = _with_marks(graph, change)
-        await self._parts.graphs.commit(user_id, replace(marked, synonyms=synonyms), vectors)
-        notes = _annotations(graph, change)
-        if notes:
-            await self._parts.announcer.annotate(user_id, notes)
-        self._parts.changed(user_id)
-
-    async def _embed(self, graph: UserGraph, change: GraphChange) -> dict[str, NDArray[np.float32]]:
-        names = {e.id: e.name for e in (*graph.entities.values(), *change.entities)} if change.triples else {}
-        texts = {e.id: e.name for e in change.entities if e.id not in graph.entities}
-        texts |= {t.id: triple_text(t, names) for t in change.triples if t.id not in graph.triples}
-        if not texts:
-            return {}
-        vectors = await self._parts.vectors.passages(list(texts.values()))
-        return dict(zip(texts, vectors, strict=True))
-
-    async def _synonyms(
-        self, user_id: str, graph: UserGraph, change: GraphChange, vectors: Mapping[str, NDArray[np.float32]]
-    ) -> tuple[Synonym, ...]:
-        limits = self._parts.limits
-        fresh = {e.id: e for e in change.entities if e.id in vectors and e.kind is EntityKind.NAME}
-        if not fresh or not limits.synonyms:
-            return ()
-        questions = [Nearest(i, Kind.ENTITY, vectors[i], limits.synonyms) for i in fresh]
-        found = await self._parts.store.nearest(user_id, questions)
-        return tuple(
-            Synonym(identity, other, similarity)
-            for identity, hits in found.items()
-            for other, similarity in hits
-            if similarity >= limits.synonym_similarity
-            and other != identity
-            and other in graph.entities
-            and graph.entities[other].kind is EntityKind.NAME
-            and may_be_synonyms(fresh[identity].name, graph.entities[other].name)
-        )
+    async def _commit(self, user_id: str, state: GraphState, change: GraphChange) -> None:
+        plan = Plan(state)
+        plan.put(change)
+        await self._writer.write_locked(user_id, plan)
 
 
-def triple_text(triple: Triple, names: Mapping[str, str]) -> str:
-    """A fact as one searchable line."""
-    return f"{names.get(triple.subject_id, '')} {triple.predicate} {names.get(triple.object_id, '')}".strip()
+def _is_buried(state: GraphState, block: IncomingBlock) -> bool:
+    """Whether a block was forgotten after it was told of."""
+    return 0 < block.sequence <= max(state.forgotten.get(block.id, 0), state.forgotten_through)
 
 
-def _annotations(graph: UserGraph, change: GraphChange) -> list[Annotation]:
-    superseded = superseded_blocks(graph.triples, change.triples)
-    notes = [Annotation(block, superseded_by=newer) for block, newer in superseded.items()]
-    freed = (b for b in reinstated_blocks(graph.triples, change.triples) if b not in superseded)
-    return notes + [Annotation(block, superseded_by="") for block in freed]
-
-
-def _with_marks(graph: UserGraph, change: GraphChange) -> GraphChange:
-    """The change with the marks of superseded blocks already on their nodes.
-
-    Before the echo comes back over the bus.
-    """
-    nodes = {b.id: b for b in change.blocks}
-    for note in _annotations(graph, change):
-        node = nodes.get(note.block_id) or graph.blocks.get(note.block_id)
-        if node is not None and note.superseded_by is not None:
-            nodes[node.id] = replace(node, superseded_by=note.superseded_by)
-    return replace(change, blocks=tuple(nodes.values()))
+def _is_stale(graph: Readable, block: IncomingBlock) -> bool:
+    """Whether a graph holds the block as it is, or a newer version."""
+    known = graph.blocks.get(block.id)
+    return known is not None and (known.version > block.version or known.digest == block.digest)

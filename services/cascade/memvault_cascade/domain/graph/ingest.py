@@ -14,9 +14,9 @@ from memvault_cascade.domain.graph.model import (
     Entity,
     EntityKind,
     GraphChange,
+    Readable,
     Support,
     Triple,
-    UserGraph,
     entity_id,
     is_nameable,
     is_self,
@@ -49,7 +49,7 @@ class Reading:
     valid_to: datetime | None = None
 
 
-def enter(graph: UserGraph, reading: Reading, predicates: Predicates) -> GraphChange:
+def enter(graph: Readable, reading: Reading, predicates: Predicates) -> GraphChange:
     """The change that puts a block in, replacing what an older version of it had put in."""
     block = reading.block
     facts = tuple(f for f in reading.facts if is_nameable(f.subject) and is_nameable(f.object))
@@ -68,7 +68,7 @@ def enter(graph: UserGraph, reading: Reading, predicates: Predicates) -> GraphCh
 
 
 def assert_fact(
-    graph: UserGraph,
+    graph: Readable,
     fact: Fact,
     block_ids: Sequence[str],
     stated_at: datetime,
@@ -95,7 +95,7 @@ def assert_fact(
     return _change(graph, touched, tuple(entities.values()), nodes, (), set(), predicates)
 
 
-def forget(graph: UserGraph, block_ids: Collection[str], predicates: Predicates) -> GraphChange:
+def forget(graph: Readable, block_ids: Collection[str], predicates: Predicates) -> GraphChange:
     """The change that takes blocks out, with every fact and entity that stood on them alone.
 
     Facts they had closed are open again.
@@ -106,7 +106,7 @@ def forget(graph: UserGraph, block_ids: Collection[str], predicates: Predicates)
     return _change(graph, touched, (), (), gone, freed, predicates)
 
 
-def annotate(graph: UserGraph, block_id: str, *, quarantined: bool | None, superseded_by: str | None) -> GraphChange:
+def annotate(graph: Readable, block_id: str, *, quarantined: bool | None, superseded_by: str | None) -> GraphChange:
     """The change that a mark on a block makes; None leaves a mark as it is."""
     block = graph.blocks.get(block_id)
     if block is None:
@@ -123,7 +123,7 @@ def _name_id(name: str) -> str:
     return entity_id(SELF_NAME if is_self(name) else name)
 
 
-def _entities(graph: UserGraph, facts: Iterable[Fact], mentions: Iterable[Mention]) -> dict[str, Entity]:
+def _entities(graph: Readable, facts: Iterable[Fact], mentions: Iterable[Mention]) -> dict[str, Entity]:
     named = [Mention(name, EntityKind.NAME) for fact in facts for name in (fact.subject, fact.object)]
     found: dict[str, Entity] = {}
     for mention in (*mentions, *named):
@@ -181,7 +181,7 @@ def _last_stated(triple: Triple) -> tuple[datetime, str]:
     return max(((s.stated_at, s.block_id) for s in triple.support), default=(_NEVER, ""))
 
 
-def _without_blocks(graph: UserGraph, block_ids: Collection[str], *, keep_external: bool) -> dict[str, Triple | None]:
+def _without_blocks(graph: Readable, block_ids: Collection[str], *, keep_external: bool) -> dict[str, Triple | None]:
     """Facts that lose support when blocks go, None for those that lose all of it."""
     touched: dict[str, Triple | None] = {}
     if keep_external and not any(b in graph.blocks for b in block_ids):
@@ -195,7 +195,7 @@ def _without_blocks(graph: UserGraph, block_ids: Collection[str], *, keep_extern
 
 
 def _change(
-    graph: UserGraph,
+    graph: Readable,
     touched: dict[str, Triple | None],
     entities: tuple[Entity, ...],
     blocks: tuple[BlockNode, ...],
@@ -203,29 +203,27 @@ def _change(
     freed: set[str],
     predicates: Predicates,
 ) -> GraphChange:
-    after = {**graph.triples, **touched}
-    present = {i: t for i, t in after.items() if t is not None}
-    affected = {
-        (t.subject_id, t.predicate_key)
-        for t in (*(t for t in touched.values() if t), *(graph.triples[i] for i in touched if i in graph.triples))
-    }
-    settled = settle(
-        (t for t in present.values() if (t.subject_id, t.predicate_key) in affected), predicates.single_valued
-    )
+    before = tuple(graph.triples[i] for i in touched if i in graph.triples)
+    put = {i: t for i, t in touched.items() if t is not None}
+    # Where many things may hold at once, one fact says nothing about another.
+    relations = {(t.subject_id, t.predicate_key) for t in (*put.values(), *before)}
+    contested = {one for one in relations if one[1] in predicates.single_valued}
+    others = (t for t in graph.related(contested) if t.id not in touched)
+    settled = settle((*others, *put.values()), predicates.single_valued)
     triples = tuple(t for t in settled if t != graph.triples.get(t.id))
     gone_triples = tuple(sorted(i for i, t in touched.items() if t is None and i in graph.triples))
     freed |= {end for i in gone_triples for end in (graph.triples[i].subject_id, graph.triples[i].object_id)}
     kept = {e.id for e in entities}
-    gone_entities = _unused(graph, freed - kept, present, blocks, set(gone_blocks))
+    gone_entities = _unused(graph, freed - kept, touched, blocks, set(gone_blocks))
     changed = tuple(e for e in entities if e != graph.entities.get(e.id))
     nodes = tuple(b for b in blocks if b != graph.blocks.get(b.id))
     return GraphChange(changed, triples, nodes, (), gone_entities, gone_triples, gone_blocks)
 
 
 def _unused(
-    graph: UserGraph,
+    graph: Readable,
     candidates: set[str],
-    triples: dict[str, Triple],
+    touched: dict[str, Triple | None],
     blocks: tuple[BlockNode, ...],
     gone_blocks: set[str],
 ) -> tuple[str, ...]:
@@ -233,7 +231,8 @@ def _unused(
     if not candidates:
         return ()
     replaced = {b.id for b in blocks} | gone_blocks
-    used = {end for t in triples.values() for end in (t.subject_id, t.object_id)}
+    left = (t for t in {**graph.triples, **touched}.values() if t is not None)
+    used = {end for t in left for end in (t.subject_id, t.object_id)}
     used |= {e for b in blocks for e in b.mentions}
     used |= {e for b in graph.blocks.values() if b.id not in replaced for e in b.mentions}
     return tuple(sorted(e for e in candidates if e not in used and e in graph.entities))

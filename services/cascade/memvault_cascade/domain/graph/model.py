@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from memvault.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
 SELF_NAME = "我"
 """Display name of the user as an entity: "I", "me" and 「我」 all mean this node."""
@@ -222,6 +222,12 @@ class UserGraph:
     blocks: Mapping[str, BlockNode] = field(default_factory=lambda: MappingProxyType({}))
     synonyms: Mapping[str, tuple[Synonym, ...]] = field(default_factory=lambda: MappingProxyType({}))
 
+    def related(self, relations: Collection[tuple[str, str]]) -> Iterable[Triple]:
+        """See `Readable.related`."""
+        if not relations:
+            return ()
+        return (t for t in self.triples.values() if (t.subject_id, t.predicate_key) in relations)
+
     def may_quote(self, block_id: str) -> bool:
         """Whether the graph holds a block and it is in no quarantine."""
         return block_id in self.blocks and not self.blocks[block_id].quarantined
@@ -253,14 +259,39 @@ class GraphChange:
         return self == GraphChange()
 
 
-class _Named(Protocol):
+class Part(Protocol):
     """A part of a graph that has an id."""
 
     @property
-    def id(self) -> str: ...
+    def id(self) -> str:
+        """Unique among the parts of its kind."""
+        ...
 
 
-P = TypeVar("P", bound=_Named)
+P = TypeVar("P", bound=Part)
+
+
+class Readable(Protocol):
+    """What the rules of writing read of a graph: a `UserGraph`, or a draft of the next one."""
+
+    @property
+    def entities(self) -> Mapping[str, Entity]:
+        """By id."""
+        ...
+
+    @property
+    def triples(self) -> Mapping[str, Triple]:
+        """By id."""
+        ...
+
+    @property
+    def blocks(self) -> Mapping[str, BlockNode]:
+        """By id."""
+        ...
+
+    def related(self, relations: Collection[tuple[str, str]]) -> Iterable[Triple]:
+        """Facts of one of these relations, each the id of a subject and the key of a predicate."""
+        ...
 
 
 def _changed(parts: Mapping[str, P], come: Iterable[P], gone: Iterable[str]) -> Mapping[str, P]:
