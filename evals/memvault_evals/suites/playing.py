@@ -41,7 +41,8 @@ PUBLISHER = "memvault/evals"
 NEW_USER = "few_conversations"
 # no rule of admission, but a part that did not work
 DEAD = frozenset({"late", "no_encoder", "busy", "fetch_failed", "degraded", "changed_meanwhile", NEW_USER})
-Ask = Callable[[Conversation, int, str], Awaitable[dict[str, Any]]]  # conversation, number of the last turn, its id
+# conversation, number of the last turn, id of the conversation, event time of what is said next
+Ask = Callable[[Conversation, int, str, float], Awaitable[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,7 @@ async def play(
         refused = sorted(one.refused_by for one, _ in told if one.refused_by)
         turns.append({"refused_by": refused, "stored": [_told(one) for one in stored]})
         if number in at_point:
-            served[at_point[number].id] = await ask(conversation, number, conversation_id)
+            served[at_point[number].id] = await ask(conversation, number, conversation_id, at + GAP_S)
         heard()
     return {"turns": turns, "served": served}
 

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, zip_longest
 from typing import Any
@@ -37,7 +38,8 @@ HIT_AT = (5, 10, 20)
 ALL, COLD, READY, SERVED = "all", "cold", "ready", "served"
 EXACT, NEAR, SEARCH = "prefetch_exact", "prefetch_near", "search"
 FROM_PREFETCH = (EXACT, NEAR)
-NONE = "no_entry"  # the router does not tell of a search in nothing
+NONE = "no_entry"
+ANOTHER_TIME = "evaluation"  # what the router tells when nothing lies ready for the time of the question
 HOUR_S = DAY_S / 24
 DEADLINE_MS = 120_000
 
@@ -106,24 +108,29 @@ async def _play_user(run: Run, product: Stage, conversations: Sequence[Conversat
             run.log.keep(_key(one), played)
 
 
-async def _ask(client: Client, conversation: Conversation, number: int, conversation_id: str) -> dict[str, Any]:
-    """Ask what is really said next, as it is; when a prepared answer served, ask once more without it."""
+async def _ask(
+    client: Client, conversation: Conversation, number: int, conversation_id: str, at: float
+) -> dict[str, Any]:
+    """Ask at `at` what is really said next, as it is; when a prepared answer served, ask once more without it."""
     point = next(one for one in conversation.points if one.after == number)
-    context = {
+    context: dict[str, Any] = {
         "user_id": conversation.user_id,
         "conversation_id": conversation_id,
         "origin": "eval",
         "explain": True,
         "deadline_ms": DEADLINE_MS,
+        "evaluation": {"now": datetime.fromtimestamp(at, UTC).isoformat()},
     }
     answer = await _recalled(client, point, context)
+    skipped = [one["reason"] for one in answer["explanation"]["skipped"] if one["step"] == "prefetch"]
     told = {
         "from": answer["answered_from"],
         "documents": _blocks(answer),
-        "why_not": next((one["reason"] for one in answer["explanation"]["skipped"] if one["step"] == "prefetch"), NONE),
+        "why_not": next((reason for reason in skipped if reason != ANOTHER_TIME), NONE),
     }
     if told["from"] in FROM_PREFETCH:
-        told["searched"] = _blocks(await _recalled(client, point, context | {"evaluation": {"off": ["prefetch"]}}))
+        context["evaluation"]["off"] = ["prefetch"]
+        told["searched"] = _blocks(await _recalled(client, point, context))
     return told
 
 

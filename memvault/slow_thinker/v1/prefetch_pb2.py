@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from memvault.recall.v1 import recall_pb2 as memvault_dot_recall_dot_v1_dot_recall__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'memvault/slow_thinker/v1/prefetch.proto\x12\x18memvault.slow_thinker.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fmemvault/recall/v1/recall.proto\"=\n\x0cTokenVectors\x12\x0e\n\x06values\x18\x01 \x01(\x0c\x12\x0c\n\x04rows\x18\x02 \x01(\x05\x12\x0f\n\x07\x63olumns\x18\x03 \x01(\x05\"\xd3\x03\n\rPrefetchEntry\x12\x0e\n\x06schema\x18\x01 \x01(\x05\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\t\x12\x12\n\nquery_hash\x18\x04 \x01(\t\x12\x12\n\nconfidence\x18\x05 \x01(\x01\x12+\n\x07made_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06\x61nswer\x18\x08 \x01(\x0b\x32\".memvault.recall.v1.RecallResponse\x12\x31\n\ncandidates\x18\t \x03(\x0b\x32\x1d.memvault.recall.v1.Candidate\x12\x14\n\x0cquery_vector\x18\n \x01(\x0c\x12\x15\n\rwrite_version\x18\x0b \x01(\x05\x12\x12\n\nconditions\x18\x0c \x01(\t\x12\x17\n\x0fruleset_version\x18\r \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x0e \x01(\t\x12\x12\n\nencoder_id\x18\x0f \x01(\t\x12\x0c\n\x04\x66uel\x18\x10 \x01(\t\x12\x11\n\trecall_ms\x18\x11 \x01(\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'memvault/slow_thinker/v1/prefetch.proto\x12\x18memvault.slow_thinker.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fmemvault/recall/v1/recall.proto\"=\n\x0cTokenVectors\x12\x0e\n\x06values\x18\x01 \x01(\x0c\x12\x0c\n\x04rows\x18\x02 \x01(\x05\x12\x0f\n\x07\x63olumns\x18\x03 \x01(\x05\"\x81\x04\n\rPrefetchEntry\x12\x0e\n\x06schema\x18\x01 \x01(\x05\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\t\x12\x12\n\nquery_hash\x18\x04 \x01(\t\x12\x12\n\nconfidence\x18\x05 \x01(\x01\x12+\n\x07made_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nexpires_at\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x06\x61nswer\x18\x08 \x01(\x0b\x32\".memvault.recall.v1.RecallResponse\x12\x31\n\ncandidates\x18\t \x03(\x0b\x32\x1d.memvault.recall.v1.Candidate\x12\x14\n\x0cquery_vector\x18\n \x01(\x0c\x12\x15\n\rwrite_version\x18\x0b \x01(\x05\x12\x12\n\nconditions\x18\x0c \x01(\t\x12\x17\n\x0fruleset_version\x18\r \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x0e \x01(\t\x12\x12\n\nencoder_id\x18\x0f \x01(\t\x12\x0c\n\x04\x66uel\x18\x10 \x01(\t\x12\x11\n\trecall_ms\x18\x11 \x01(\x01\x12,\n\x08made_for\x18\x12 \x01(\x0b\x32\x1a.google.protobuf.Timestampb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,5 +36,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TOKENVECTORS']._serialized_start=135
   _globals['_TOKENVECTORS']._serialized_end=196
   _globals['_PREFETCHENTRY']._serialized_start=199
-  _globals['_PREFETCHENTRY']._serialized_end=666
+  _globals['_PREFETCHENTRY']._serialized_end=712
 # @@protoc_insertion_point(module_scope)

@@ -21,7 +21,7 @@ class TokenVectors(_message.Message):
     def __init__(self, values: _Optional[bytes] = ..., rows: _Optional[int] = ..., columns: _Optional[int] = ...) -> None: ...
 
 class PrefetchEntry(_message.Message):
-    __slots__ = ("schema", "user_id", "query", "query_hash", "confidence", "made_at", "expires_at", "answer", "candidates", "query_vector", "write_version", "conditions", "ruleset_version", "conversation_id", "encoder_id", "fuel", "recall_ms")
+    __slots__ = ("schema", "user_id", "query", "query_hash", "confidence", "made_at", "expires_at", "answer", "candidates", "query_vector", "write_version", "conditions", "ruleset_version", "conversation_id", "encoder_id", "fuel", "recall_ms", "made_for")
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
@@ -39,6 +39,7 @@ class PrefetchEntry(_message.Message):
     ENCODER_ID_FIELD_NUMBER: _ClassVar[int]
     FUEL_FIELD_NUMBER: _ClassVar[int]
     RECALL_MS_FIELD_NUMBER: _ClassVar[int]
+    MADE_FOR_FIELD_NUMBER: _ClassVar[int]
     schema: int
     user_id: str
     query: str
@@ -56,4 +57,5 @@ class PrefetchEntry(_message.Message):
     encoder_id: str
     fuel: str
     recall_ms: float
-    def __init__(self, schema: _Optional[int] = ..., user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_hash: _Optional[str] = ..., confidence: _Optional[float] = ..., made_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., answer: _Optional[_Union[_recall_pb2.RecallResponse, _Mapping]] = ..., candidates: _Optional[_Iterable[_Union[_recall_pb2.Candidate, _Mapping]]] = ..., query_vector: _Optional[bytes] = ..., write_version: _Optional[int] = ..., conditions: _Optional[str] = ..., ruleset_version: _Optional[str] = ..., conversation_id: _Optional[str] = ..., encoder_id: _Optional[str] = ..., fuel: _Optional[str] = ..., recall_ms: _Optional[float] = ...) -> None: ...
+    made_for: _timestamp_pb2.Timestamp
+    def __init__(self, schema: _Optional[int] = ..., user_id: _Optional[str] = ..., query: _Optional[str] = ..., query_hash: _Optional[str] = ..., confidence: _Optional[float] = ..., made_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., answer: _Optional[_Union[_recall_pb2.RecallResponse, _Mapping]] = ..., candidates: _Optional[_Iterable[_Union[_recall_pb2.Candidate, _Mapping]]] = ..., query_vector: _Optional[bytes] = ..., write_version: _Optional[int] = ..., conditions: _Optional[str] = ..., ruleset_version: _Optional[str] = ..., conversation_id: _Optional[str] = ..., encoder_id: _Optional[str] = ..., fuel: _Optional[str] = ..., recall_ms: _Optional[float] = ..., made_for: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...

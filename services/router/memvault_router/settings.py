@@ -61,4 +61,5 @@ class RouterSettings(_Frozen):
     vague: VagueNumbers
     routes: dict[str, Route]
     near: NearNumbers
+    prepared_apart_s: Seconds
     waits: Waits

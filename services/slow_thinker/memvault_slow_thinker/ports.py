@@ -42,7 +42,10 @@ class Fetched:
 
 @dataclass(frozen=True)
 class Prepared:
-    """An answer to be kept for a predicted question. Times in seconds since the epoch."""
+    """An answer to be kept for a predicted question. Times in seconds since the epoch.
+
+    `made_for`: the instant that the recall took as now, which is the event time of the utterance.
+    """
 
     place: Place
     question: Draft
@@ -50,6 +53,7 @@ class Prepared:
     encoder_id: str
     fetched: Fetched
     made_at: float
+    made_for: float
     expires_at: float
     ruleset_version: str
 
@@ -171,8 +175,11 @@ class Figures(Protocol):
 class Recalls(Protocol):
     """The gateway."""
 
-    async def recall(self, place: Place, question: str, *, timeout_s: float) -> Fetched:
-        """Run the full recall with origin `prefetch`. Raises Fault when it could not be answered."""
+    async def recall(self, place: Place, question: str, *, now: float, timeout_s: float) -> Fetched:
+        """Run the full recall with origin `prefetch`, as if it were `now`, in seconds since the epoch.
+
+        Raises Fault when it could not be answered.
+        """
         ...
 
 

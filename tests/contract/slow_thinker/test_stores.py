@@ -81,6 +81,7 @@ def answer(query: str = "OCR 做到哪了？", *block_ids: str, user: str = "ann
         encoder_id="e5",
         fetched=Fetched(response.SerializeToString(), frozenset({*ids, "b9"}), len(ids), "high", frozenset(), 7, 80.0),
         made_at=made_at,
+        made_for=made_at - 5,
         expires_at=made_at + 300,
         ruleset_version="r1",
     )
@@ -223,6 +224,7 @@ async def test_an_entry_in_redis_is_what_the_contract_says_under_the_shared_key_
     assert (entry.conditions, entry.ruleset_version) == (conditions_fingerprint(), "r1")
     assert (entry.write_version, entry.recall_ms, entry.fuel) == (7, 80.0, "free")
     assert entry.expires_at.ToDatetime().timestamp() - entry.made_at.ToDatetime().timestamp() == 300
+    assert entry.made_for.ToDatetime().timestamp() == entry.made_at.ToDatetime().timestamp() - 5
     assert 0 < await redis.ttl(key) <= 300
     index: Any = await redis.hgetall(index_key("ann"))
     assert unpack_index_value(index[entry.query_hash.encode()]) == (NOW + 300, [0.5, -0.25])

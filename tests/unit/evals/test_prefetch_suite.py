@@ -240,7 +240,8 @@ async def test_what_expires_on_the_clock_of_the_conversation_leaves_the_store() 
     product.answers = [[], *[refused("repeated") for _ in range(turns - 1)]]
     asked: list[tuple[int, int]] = []
 
-    async def ask(conversation: Conversation, number: int, conversation_id: str) -> dict[str, Any]:
+    async def ask(conversation: Conversation, number: int, conversation_id: str, at: float) -> dict[str, Any]:
+        assert at == (number + 1) * GAP_S
         asked.append((number, len(product.kept)))
         return {}
 

@@ -38,6 +38,7 @@ async def prepare(desk, query, facet="none", conditions="c", rules="rules-1", us
         ruleset_version=rules,
         encoder_id=desk.encoder.id,
     )
+    entry.made_at.FromDatetime(desk.clock.now())
     entry.expires_at.FromDatetime(expires)
     entry.answer.intent, entry.answer.facet, entry.answer.intent_confidence = "factual", facet, 0.8
     for text in cards:
@@ -308,6 +309,17 @@ async def test_prepared_answers_are_only_for_plain_questions_of_the_present(desk
     answered = await desk.ask("印表機的 IP 是多少？", conditions="c", **asked)
     assert answered.match is None
     assert skips(answered)["prefetch"] == why
+
+
+@pytest.mark.r("R-54")
+async def test_a_question_of_another_time_takes_what_was_prepared_for_that_time_only(desk):
+    then = datetime(2025, 1, 1, tzinfo=UTC)
+    await prepare(desk, "印表機的 IP 是多少？")
+    later = desk.clock.now() + timedelta(seconds=40)
+    assert (await desk.ask("印表機的 IP 是多少？", conditions="c", now=later)).match.kind == "exact"
+    answered = await desk.ask("印表機的 IP 是多少？", conditions="c", now=then)
+    assert answered.match is None
+    assert skips(answered)["prefetch"] == "evaluation"
 
 
 @pytest.mark.r("R-54")

@@ -12,6 +12,7 @@ from memvault.runtime.settings import load
 from memvault_router.adapters.data_files import load_language
 from memvault_router.domain.operators.time_range import read_time
 from memvault_router.domain.prefetch import (
+    Circumstances,
     IndexedQuestion,
     NearNumbers,
     Prepared,
@@ -47,6 +48,7 @@ def entry(query, *texts, **known):
         retrieval_mode="LOCAL",
         texts=texts,
         expires_at=NOW + timedelta(seconds=300),
+        made_for=NOW,
         payload=b"",
     )
     return replace(made, **known)
@@ -121,11 +123,18 @@ def test_names_are_codes_capitals_quotes_and_latin_words_in_chinese():
 
 
 def test_an_entry_made_under_other_conditions_rules_or_too_long_ago_is_not_used():
-    good = {"conditions": "c", "ruleset_version": "r", "now": NOW}
-    assert usable(entry("q"), **good)
-    assert not usable(entry("q"), **{**good, "conditions": "other"})
-    assert not usable(entry("q"), **{**good, "ruleset_version": "new"})
-    assert not usable(entry("q"), **{**good, "now": NOW + timedelta(seconds=300)})
+    good = Circumstances("ann", "c", now=NOW, asked_for=NOW, apart=timedelta(hours=1))
+    assert usable(entry("q"), good, "r")
+    assert not usable(entry("q"), replace(good, conditions="other"), "r")
+    assert not usable(entry("q"), good, "new")
+    assert not usable(entry("q"), replace(good, now=NOW + timedelta(seconds=300)), "r")
+
+
+@pytest.mark.parametrize("apart", [timedelta(hours=2), timedelta(hours=-2)])
+def test_what_was_prepared_for_another_time_does_not_serve(apart):
+    asked = Circumstances("ann", "c", now=NOW, asked_for=NOW, apart=timedelta(hours=1))
+    assert usable(entry("q", made_for=NOW + apart / 4), asked, "r")
+    assert not usable(entry("q", made_for=NOW + apart), asked, "r")
 
 
 def test_the_nearest_question_must_be_near_and_clear_of_the_next():

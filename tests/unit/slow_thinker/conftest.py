@@ -69,10 +69,12 @@ class ToldGraph:
 class ToldRecalls:
     answers: dict[str, Fetched] = field(default_factory=dict)
     asked: list[tuple[Place, str]] = field(default_factory=list)
+    asked_for: list[float] = field(default_factory=list)
     down: bool = False
 
-    async def recall(self, place: Place, question: str, *, timeout_s: float) -> Fetched:
+    async def recall(self, place: Place, question: str, *, now: float, timeout_s: float) -> Fetched:
         self.asked.append((place, question))
+        self.asked_for.append(now)
         if self.down:
             raise Fault(Reason.SEARCH_UNAVAILABLE, "no search")
         return self.answers.get(question, fetched())

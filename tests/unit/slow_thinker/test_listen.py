@@ -140,6 +140,15 @@ async def test_an_utterance_delivered_twice_is_one_turn(world: World) -> None:
 
 
 @pytest.mark.r("R-53")
+async def test_the_recall_takes_the_time_of_the_utterance_as_now(world: World) -> None:
+    await world.known()
+    said_at = world.clock.at
+    await world.say(*TALK, late=5.0)
+    assert world.recalls.asked_for
+    assert all(said_at <= at <= world.clock.at - 5.0 for at in world.recalls.asked_for)
+
+
+@pytest.mark.r("R-53")
 async def test_listening_does_not_wait_for_the_recall(world: World) -> None:
     started = asyncio.Event()
 
@@ -199,9 +208,9 @@ async def test_a_block_changed_or_forgotten_while_fetching_leaves_no_entry(world
     await world.known()
     real = world.recalls.recall
 
-    async def changed_meanwhile(place: Place, question: str, *, timeout_s: float) -> Any:
+    async def changed_meanwhile(place: Place, question: str, *, now: float, timeout_s: float) -> Any:
         await world.keep.drop_blocks("ann", ["b1"])
-        return await real(place, question, timeout_s=timeout_s)
+        return await real(place, question, now=now, timeout_s=timeout_s)
 
     world.recalls.recall = changed_meanwhile  # type: ignore[method-assign]
     await world.say(*TALK)

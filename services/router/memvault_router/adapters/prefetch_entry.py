@@ -32,5 +32,6 @@ def parse_entry(payload: bytes, user_id: str) -> Prepared | None:
         retrieval_mode=answer.retrieval_mode,
         texts=tuple(card.text for card in (*answer.cards, *answer.cascade_cards)),
         expires_at=entry.expires_at.ToDatetime(tzinfo=UTC),
+        made_for=(entry.made_for if entry.HasField("made_for") else entry.made_at).ToDatetime(tzinfo=UTC),
         payload=payload,
     )

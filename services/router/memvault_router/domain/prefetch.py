@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class NearNumbers:
 class Prepared:
     """A prepared answer as far as the router needs it.
 
-    `texts` are the cards' texts. `distribution` is what the stored recall was classified as. `payload` is the entry as
-    stored, handed on untouched.
+    `texts` are the cards' texts. `distribution` is what the stored recall was classified as. `made_for` is the
+    instant that the recall took as now. `payload` is the entry as stored, handed on untouched.
     """
 
     query: str
@@ -54,6 +54,7 @@ class Prepared:
     retrieval_mode: str
     texts: tuple[str, ...]
     expires_at: datetime
+    made_for: datetime
     payload: bytes
 
 
@@ -93,9 +94,33 @@ _NEGATION_EN = re.compile(
 )
 
 
-def usable(entry: Prepared, *, conditions: str, ruleset_version: str, now: datetime) -> bool:
-    """Say whether an entry was made under the same filters, profile and screening rules and has not expired."""
-    return entry.conditions == conditions and entry.ruleset_version == ruleset_version and entry.expires_at > now
+@dataclass(frozen=True)
+class Circumstances:
+    """Under which conditions a prepared answer may be used.
+
+    Attributes:
+        user_id: Who asks.
+        conditions: Fingerprint of filters, profile and the like.
+        now: The clock, by which entries expire.
+        asked_for: The instant that the question takes as now; the clock's, but for an evaluation.
+        apart: How far `made_for` of an entry may lie from `asked_for`.
+    """
+
+    user_id: str
+    conditions: str
+    now: datetime
+    asked_for: datetime
+    apart: timedelta
+
+
+def usable(entry: Prepared, circumstances: Circumstances, ruleset_version: str) -> bool:
+    """Say whether an entry may be used: made under the same filters, profile and rules, not expired, for this time.
+
+    What was prepared from talk of long ago, read in only now, was answered as things stood then.
+    """
+    alike = entry.conditions == circumstances.conditions and entry.ruleset_version == ruleset_version
+    at_the_time = abs(entry.made_for - circumstances.asked_for) <= circumstances.apart
+    return alike and at_the_time and entry.expires_at > circumstances.now
 
 
 def numbers_in(text: str) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC
+from datetime import UTC, timedelta
 
 import numpy as np
 import structlog
@@ -15,17 +15,18 @@ from memvault_router.domain.labels import top
 from memvault_router.domain.operators.embedding import centred
 from memvault_router.domain.operators.plan import Planner
 from memvault_router.domain.pipeline import Pipeline, with_verdict
-from memvault_router.domain.prefetch import Match
+from memvault_router.domain.prefetch import Circumstances, Match
 from memvault_router.domain.state import NO_OVERRIDES, Degraded, Frequencies, Question, Skipped
 from memvault_router.domain.threshold import start_rate, threshold
 from memvault_router.ports import Announcer, Classified, Clock, Encoded, Encoder, Judge, Observer, ThresholdMemory
 from memvault_router.settings import RouterSettings
 from memvault_router.usecases.archetypes import ArchetypeShelf
 from memvault_router.usecases.asked import Answered, Asked
-from memvault_router.usecases.prepared import Circumstances, PreparedLookup
+from memvault_router.usecases.prepared import PreparedLookup
 from memvault_router.usecases.profile import AttentionProfile
 from memvault_router.usecases.stopwatch import Stopwatch
 
+_EVALUATION = "evaluation"
 log = structlog.get_logger("memvault.router")
 
 
@@ -125,12 +126,15 @@ class ClassifyQuestion:
                 )
         except Fault as fault:
             return _degraded(state, "redis", fault), None
+        if asked.now is not None and reason in {"no_entry", "unusable"}:
+            reason = _EVALUATION
         if match is None and reason != "no_entry":
             state = replace(state, skipped=(*state.skipped, Skipped("prefetch", reason)))
         return state, match
 
     def _circumstances(self, asked: Asked) -> Circumstances:
-        return Circumstances(asked.user_id, asked.conditions, self._parts.clock.now())
+        now, apart_s = self._parts.clock.now(), self._settings[asked.profile].prepared_apart_s
+        return Circumstances(asked.user_id, asked.conditions, now, asked.now or now, timedelta(seconds=apart_s))
 
     def _from_prepared(self, state: Question, match: Match, asked: Asked, watch: Stopwatch) -> Answered:
         """Answer with the classification of the stored recall; the profile still learns from an own one, afterwards."""
@@ -253,8 +257,8 @@ def _why_no_prepared(asked: Asked) -> str:
         return "prefetch_itself"
     if "prefetch" in asked.off:
         return "switched_off"
-    # an answer prepared for the present does not serve a question asked at another time or forced onto another way
-    return "evaluation" if asked.now is not None or asked.overrides != NO_OVERRIDES else ""
+    # what was prepared for a plain question does not serve one that is forced onto another way
+    return _EVALUATION if asked.overrides != NO_OVERRIDES else ""
 
 
 def _degraded(state: Question, part: str, fault: Fault, consequence: str = "") -> Question:

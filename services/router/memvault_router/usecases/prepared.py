@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
-
 from memvault.text import query_hash
 from memvault_router.domain.operators.embedding import centred
 from memvault_router.domain.operators.time_range import Lookalikes, read_time
-from memvault_router.domain.prefetch import IndexedQuestion, Match, Prepared, nearest, usable, why_not
+from memvault_router.domain.prefetch import Circumstances, IndexedQuestion, Match, Prepared, nearest, usable, why_not
 from memvault_router.domain.state import Question, Vector
 from memvault_router.ports import PreparedAnswers
 from memvault_router.settings import RouterSettings
-
-
-@dataclass(frozen=True)
-class Circumstances:
-    """Under which conditions a prepared answer may be used now."""
-
-    user_id: str
-    conditions: str
-    now: datetime
 
 
 class PreparedLookup:
@@ -72,9 +60,4 @@ class PreparedLookup:
         return (None, f"uncovered_{reason}") if reason else (Match(entry, "near", similarity), "")
 
     def _usable(self, entry: Prepared, circumstances: Circumstances) -> bool:
-        return usable(
-            entry,
-            conditions=circumstances.conditions,
-            ruleset_version=self._ruleset_version,
-            now=circumstances.now,
-        )
+        return usable(entry, circumstances, self._ruleset_version)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memvault.recall.v1 import recall_pb2 as pb
 from memvault.rpc.client import call
+from memvault.rpc.stamps import timestamp_of
 from memvault_slow_thinker.domain.conversation import Place
 from memvault_slow_thinker.ports import Fetched
 
@@ -20,7 +21,7 @@ class GatewayRecalls:
     def __init__(self, stub: RecallServiceAsyncStub) -> None:
         self._stub = stub
 
-    async def recall(self, place: Place, question: str, *, timeout_s: float) -> Fetched:
+    async def recall(self, place: Place, question: str, *, now: float, timeout_s: float) -> Fetched:
         """See `ports.Recalls`."""
         request = pb.RecallRequest(
             query=question,
@@ -29,7 +30,7 @@ class GatewayRecalls:
                 conversation_id=place.conversation_id,
                 origin="prefetch",
                 deadline_ms=round(timeout_s * 1000),
-                evaluation=pb.Evaluation(include_candidates=True),
+                evaluation=pb.Evaluation(now=timestamp_of(now), include_candidates=True),
             ),
         )
         started = time.perf_counter()

@@ -128,6 +128,7 @@ def _entry(prepared: Prepared, hashed: str) -> PrefetchEntry:
         query_hash=hashed,
         confidence=prepared.question.confidence,
         made_at=timestamp_of(prepared.made_at),
+        made_for=timestamp_of(prepared.made_for),
         expires_at=timestamp_of(prepared.expires_at),
         answer=answer,
         candidates=candidates,

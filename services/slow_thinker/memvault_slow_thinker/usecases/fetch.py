@@ -30,7 +30,7 @@ _LOW = "low"
 
 @dataclass(frozen=True)
 class Job:
-    """A question to fetch. `vector`: raw query vector, (d,).
+    """A question to fetch. `vector`: raw query vector, (d,). `at`: event time of the utterance, in seconds.
 
     `questions` were predicted from the same utterance, this one among them, without the parts `left_out`.
     """
@@ -40,6 +40,7 @@ class Job:
     vector: Vectors
     encoder_id: str
     utterance_event_id: str
+    at: float
     questions: int = 1
     left_out: tuple[str, ...] = ()
 
@@ -112,7 +113,9 @@ class SpeculativeFetcher:
         await self._reporting.figures.add(user_id, {"fetches": 1})
         epoch = await self._prepared.epoch(user_id)
         try:
-            fetched = await self._recalls.recall(job.place, job.question.text, timeout_s=self._settings.timeout_s)
+            fetched = await self._recalls.recall(
+                job.place, job.question.text, now=job.at, timeout_s=self._settings.timeout_s
+            )
         except Fault as fault:
             self._reporting.notes.left_out("gateway", fault.reason)
             return FETCH_FAILED
@@ -128,6 +131,7 @@ class SpeculativeFetcher:
             encoder_id=job.encoder_id,
             fetched=fetched,
             made_at=now,
+            made_for=job.at,
             expires_at=now + self._settings.entry_ttl_s,
             ruleset_version=RULESET_VERSION,
         )

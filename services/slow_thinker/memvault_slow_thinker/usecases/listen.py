@@ -176,6 +176,7 @@ class Listen:
                 asked.raw[rows[draft.text]],
                 asked.encoder_id,
                 heard.utterance.event_id,
+                heard.utterance.at,
                 questions=len(chosen.emitted),
                 left_out=drafted.left_out,
             )
