@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
+from memvault.runtime.settings import load
+from memvault_search.settings import EmbedderSettings
 from tests.parity.reference import Tiny, clipped, embedding, listwise, yes_share
 
 FOLDER = Path(__file__).parent / "tiny_qwen3"
@@ -11,7 +13,7 @@ EXPECTED = Path(__file__).parent / "expected.npz"
 
 LONGEST = 512  # tokens that the embedder and the pointwise reranker read
 DIMENSIONS = (32, 8)
-BLOCK, DOCUMENT_TOKENS, QUERY_TOKENS = 64, 256, 64
+BLOCK, DOCUMENT_TOKENS, QUERY_TOKENS = 16, 256, 64
 SENTENCE = "Ann 上週把 OCR 模組改完了，week 3 的報表 is still open. "
 QUERIES = ("上週那個 OCR 做到哪了", "Where did I put the spare key?", "")
 DOCUMENTS = (
@@ -22,6 +24,13 @@ DOCUMENTS = (
     "a\n\nb  \t c",
     (SENTENCE * 300)[:10_000],
 )
+
+
+def numbers(home: Path, dimension: int = 32, batch_tokens: int = 4096) -> EmbedderSettings:
+    """Section `search.embedder` for the tiny model."""
+    settings = load("search.embedder", EmbedderSettings, home=home, environ={})
+    own = {"dimension": dimension, "longest": LONGEST, "batch_tokens": batch_tokens}
+    return settings.model_copy(update={"kind": "qwen3", "qwen3": settings.qwen3.model_copy(update=own)})
 
 
 def many(count: int) -> list[str]:

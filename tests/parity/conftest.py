@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.parity.cases import EXPECTED, FOLDER
+from memvault_search.adapters.embedder_qwen3 import open_qwen3
+from tests.parity.cases import EXPECTED, FOLDER, numbers
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # compiling kernels costs seconds that tiny models never win back; read by MLX when it is imported
@@ -24,9 +25,17 @@ def expected() -> dict[str, np.ndarray]:
         return dict(stored)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A MEMVAULT_HOME in which the tiny model lies under each of the names."""
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A MEMVAULT_HOME in which the tiny model lies under each of the names, with the means of its full dimension."""
+    home = tmp_path_factory.mktemp("finished")
     for name in ("qwen3-embedding-0.6b", "qwen3-reranker-0.6b", "jina-reranker-v3"):
-        shutil.copytree(FOLDER, tmp_path / "home" / "models" / name)
-    return tmp_path / "home"
+        shutil.copytree(FOLDER, home / "models" / name)
+    open_qwen3(numbers(home), home)
+    return home
+
+
+@pytest.fixture
+def home(finished: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may change."""
+    return shutil.copytree(finished, tmp_path / "home")

@@ -12,23 +12,16 @@ from safetensors.numpy import load_file, save_file
 
 from memvault.faults import Fault, Reason
 from memvault.rpc.deadline import limit
-from memvault.runtime.settings import load
 from memvault_search.adapters.embedder_cache import CachedEmbedder
 from memvault_search.adapters.embedder_opening import open_embedder
 from memvault_search.adapters.embedder_qwen3 import Qwen3Embedder, Qwen3Encoder, Qwen3Pieces, open_qwen3
 from memvault_search.domain.embedding import FloatArray
-from memvault_search.settings import EmbedderSettings, Qwen3Settings
-from tests.parity.cases import DOCUMENTS, FOLDER, LONGEST, QUERIES
+from memvault_search.settings import Qwen3Settings
+from tests.parity.cases import DOCUMENTS, FOLDER, LONGEST, QUERIES, numbers
 
 pytestmark = pytest.mark.r("R-10")
 
 TOLERANCE = 1e-5
-
-
-def numbers(home: Path, dimension: int = 32, batch_tokens: int = 4096) -> EmbedderSettings:
-    settings = load("search.embedder", EmbedderSettings, home=home, environ={})
-    own = {"dimension": dimension, "longest": LONGEST, "batch_tokens": batch_tokens}
-    return settings.model_copy(update={"kind": "qwen3", "qwen3": settings.qwen3.model_copy(update=own)})
 
 
 def encoded(settings: Qwen3Settings, batch: list[list[int]], folder: Path = FOLDER) -> FloatArray:
@@ -103,6 +96,7 @@ async def test_token_vectors_are_empty_so_that_late_interaction_says_what_it_mis
 async def test_means_are_computed_once_for_each_content_and_dimension(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    shutil.rmtree(home / "models" / "means")
     first = await asyncio.to_thread(open_qwen3, numbers(home), home)
     (kept,) = (home / "models" / "means").iterdir()
     assert json.loads(kept.read_text("utf-8")).keys() == {"query", "passage"}
