@@ -84,7 +84,7 @@ def _plain_hits(text: str) -> Iterator[Hit]:
 
 def _matches(text: str, view: TextView, kind: View) -> Iterator[Hit]:
     for rule in rule_set().rules:
-        if rule.view != kind or not any(trigger in view.text for trigger in rule.triggers):
+        if rule.view != kind or not any(map(view.text.__contains__, rule.triggers)):
             continue
         known: Hit | None = None
         for match in rule.pattern.finditer(view.text):

@@ -74,6 +74,8 @@ def _latin(plain: str) -> str:
 
 def folded(text: str) -> TextView:
     """Return the text without case, width, accents, invisible characters, look-alike letters and Traditional script."""
+    if text.isascii():
+        return TextView(text.lower(), tuple(range(len(text))))
     characters: list[str] = []
     origins: list[int] = []
     for at, character in enumerate(text):
@@ -95,8 +97,8 @@ def solid(view: TextView) -> TextView:
 
 def _packed(view: TextView, signs: dict[str, str]) -> TextView:
     kept = [at for at, c in enumerate(view.text) if c.isalnum() or c in signs]
-    text = "".join(signs.get(view.text[at], view.text[at]) for at in kept)
-    return TextView(text, tuple(view.origins[at] for at in kept))
+    text = "".join([signs.get(c, c) for c in map(view.text.__getitem__, kept)])
+    return TextView(text, tuple(map(view.origins.__getitem__, kept)))
 
 
 def leet(view: TextView) -> TextView | None:

@@ -131,13 +131,13 @@ class EdgeStore:
         """Write points through the write-ahead log."""
         if not points:
             return
-        operation = engine.UpdateOperation.upsert_points([_to_point(point) for point in points])
-        await self._update(collection, operation)
+        # Many points take long to convert: in the worker, where the loop need not wait for it.
+        await self._update(collection, lambda: engine.UpdateOperation.upsert_points([_to_point(one) for one in points]))
 
-    async def _update(self, collection: str, operation: engine.UpdateOperation) -> None:
+    async def _update(self, collection: str, operation: Callable[[], engine.UpdateOperation]) -> None:
         shard = self._shards[collection]
         self._dirty.add(collection)
-        await self._run(lambda: shard.update(operation))
+        await self._run(lambda: shard.update(operation()))
 
     async def query_batch(self, collection: str, rankers: Sequence[RankerQuery]) -> dict[str, list[Hit]]:
         """Answer all rankers in one visit to the worker thread."""
@@ -205,20 +205,19 @@ class EdgeStore:
         wanted = to_filter(chosen)
         if not ids or wanted is None:
             return
-        await self._update(collection, engine.UpdateOperation.set_payload_by_filter(wanted, payload))
+        await self._update(collection, lambda: engine.UpdateOperation.set_payload_by_filter(wanted, payload))
 
     async def delete(self, collection: str, selection: Sequence[str] | Condition) -> None:
         """Remove points by id or condition."""
         if isinstance(selection, (list, tuple)):
             if not selection:
                 return
-            operation = engine.UpdateOperation.delete_points(list(selection))
-        else:
-            wanted = to_filter(cast("Condition", selection))
-            if wanted is None:
-                return
-            operation = engine.UpdateOperation.delete_points_by_filter(wanted)
-        await self._update(collection, operation)
+            ids = list(selection)
+            await self._update(collection, lambda: engine.UpdateOperation.delete_points(ids))
+            return
+        wanted = to_filter(cast("Condition", selection))
+        if wanted is not None:
+            await self._update(collection, lambda: engine.UpdateOperation.delete_points_by_filter(wanted))
 
     async def flush(self) -> None:
         """Write what changed since the last flush to the disk."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from memvault_cascade.domain.graph.summaries import EXTRACTIVE, Material, SummaryLimits, summarise
 from memvault_cascade.ports import Written
 
@@ -20,4 +22,5 @@ class ExtractiveWriter:
 
     async def write(self, found: Material) -> Written:
         """See `SummaryWriter.write`."""
-        return Written(summarise(found, self._limits), EXTRACTIVE)
+        # A tenth of a second for a large community: too long for a recall to wait.
+        return Written(await asyncio.to_thread(summarise, found, self._limits), EXTRACTIVE)

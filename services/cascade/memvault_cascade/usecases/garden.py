@@ -42,7 +42,7 @@ class GardenLimits:
     """
 
     quiet_s: float = 1.5
-    longest_s: float = 15.0
+    longest_s: float = 60.0
     rest: float = 3.0
     centrality_step: float = 0.02
 
@@ -187,7 +187,7 @@ class Garden:
             if old is not None and old.fingerprint == found.fingerprint and not stale:
                 communities.append(old)
                 continue
-            said = material(graph, found.entity_ids, found.block_ids, self._parts.summaries)
+            said = await asyncio.to_thread(material, graph, found.entity_ids, found.block_ids, self._parts.summaries)
             written = await self._parts.writer.write(said)
             summary = sanitize_for_injection(written.text).text
             fresh = Community(

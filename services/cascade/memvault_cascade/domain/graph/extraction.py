@@ -53,6 +53,9 @@ def extract(text: str, speaker: str, rules: ExtractionRules) -> Extraction:
     found: dict[tuple[str, str, str], Fact] = {}
     for sentence in sentences(text):
         for language in rules.languages:
+            # Every Chinese pattern holds a Chinese character.
+            if language.code == "zh" and sentence.isascii():
+                continue
             if language.doubtful.search(aligned(sentence)):
                 continue
             for fact in _facts(sentence, language, rules):
@@ -90,7 +93,7 @@ def _facts(sentence: str, language: Language, rules: ExtractionRules) -> Iterabl
                     yield fact
                     # One clause states one thing; the first pattern that fits is the most specific.
                     break
-            else:
+            elif pattern.may_match(clause):
                 yield from _english_facts(clause, pattern, language, rules)
 
 

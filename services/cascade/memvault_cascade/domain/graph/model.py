@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -18,6 +19,9 @@ from memvault.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+
+NAMES_KEPT, LONGEST_KEPT = 4096, 100
+"""Names whose folded form is remembered, and their characters: a block that enters asks for each of its names often."""
 
 SELF_NAME = "我"
 """Display name of the user as an entity: "I", "me" and 「我」 all mean this node."""
@@ -40,7 +44,14 @@ def entity_key(name: str) -> str:
     >>> entity_key("「ＯＣＲ」") == entity_key("ocr")
     True
     """
+    return _remembered_key(name) if len(name) <= LONGEST_KEPT else _key(name)
+
+
+def _key(name: str) -> str:
     return squeezed(" ".join(fold(name).strip(_TRIMMED).split()))
+
+
+_remembered_key = lru_cache(maxsize=NAMES_KEPT)(_key)
 
 
 def squeezed(text: str) -> str:

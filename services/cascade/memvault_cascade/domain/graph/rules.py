@@ -32,7 +32,8 @@ class Pattern:
     """One way in which a sentence states a fact.
 
     `predicate` is the wording shown; with `attribute` the wording is the slot `p` itself. `self_subject` makes the
-    user the subject, `default_subject` stands in for an empty slot `s`.
+    user the subject, `default_subject` stands in for an empty slot `s`. Of `signs` a text must hold one as written, or
+    the pattern cannot match it; none: it has to be tried.
     """
 
     regex: re.Pattern[str]
@@ -41,6 +42,11 @@ class Pattern:
     attribute: bool
     self_subject: bool
     default_subject: str
+    signs: tuple[str, ...] = ()
+
+    def may_match(self, text: str) -> bool:
+        """Whether it is worth trying: far cheaper than the pattern itself."""
+        return not self.signs or any(sign in text for sign in self.signs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,7 @@ def _pattern(entry: Mapping[str, Any], slots: Mapping[str, str]) -> Pattern:
         attribute=bool(entry.get("attribute", False)),
         self_subject=bool(entry.get("self_subject", False)),
         default_subject=str(entry.get("default_subject", "")),
+        signs=tuple(entry.get("signs", ())),
     )
 
 
