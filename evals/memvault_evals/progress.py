@@ -43,3 +43,10 @@ class Bars:
         tenth = max(1, self._total // SILENT_EVERY)
         if not self._console.is_terminal and (before // tenth < self._done // tenth or self._done == self._total):
             self._console.print(f"{self._what}: {self._done} of {self._total}", style="dim", highlight=False)
+
+    def left(self, count: int) -> None:
+        """Tell how many steps are still to go; more than were known of make the stretch longer."""
+        self._total = max(self._total, self._done + count)
+        self._bars.update(self._task, total=self._total, description=f"{self._what}, {count} left")
+        if self._total - count > self._done:
+            self.step(self._total - count - self._done)

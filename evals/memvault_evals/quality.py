@@ -155,10 +155,7 @@ class Measuring:
     def _measure(self, run: Run) -> dict[str, dict[str, SetReport]]:
         for suite, name in self._chosen:
             suite.fill(name, run)
-        if not run.vault.settled:
-            run.progress.begin("settling the vault", 1)
-            run.vault.settle(run.gateway.client, run.gateway.nats)
-            run.progress.step()
+        run.vault.settle(run.gateway.client, run.gateway.nats, run.progress)
         found: dict[str, dict[str, SetReport]] = {}
         for suite, name in self._chosen:
             for label, report in suite.measure(name, run).items():

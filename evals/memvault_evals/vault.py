@@ -18,9 +18,11 @@ from typing import Any
 import nats
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
+from rich.console import Console
 
 from memvault.bus.subjects import BLOCKS, DREAM_FINISHED
 from memvault_evals.house import Client, EvalError
+from memvault_evals.progress import Bars
 
 MAKERS = ("memvault", "memvault_search", "memvault_cascade")  # whose code decides what a vault holds
 SOURCES = {".py", ".toml", ".json", ".txt"}
@@ -96,8 +98,8 @@ class Vault:
             before = min(done, len(blocks))
         self.add(user_id, blocks)
 
-    def settle(self, client: Client, nats_url: str) -> None:
-        """Wait until the graph has caught up, and run the nightly loop once.
+    def settle(self, client: Client, nats_url: str, bars: Bars | None = None) -> None:
+        """Wait until the graph has caught up, and run the nightly loop once; `bars` show how much is left of each.
 
         Raises:
             EvalError: When either takes too long.
@@ -105,7 +107,7 @@ class Vault:
         if self.settled:
             return
         try:
-            asyncio.run(_settle(client, nats_url))
+            asyncio.run(_settle(client, nats_url, bars or Bars(Console(quiet=True))))
         except TimeoutError as error:
             raise EvalError("the vault did not settle in time: see the logs in its folder, and start again") from error
         self._state["settled"] = True
@@ -121,27 +123,34 @@ def _digest(blocks: Sequence[Mapping[str, Any]]) -> str:
     return hashlib.sha256(json.dumps(blocks, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
-async def _settle(client: Client, nats_url: str) -> None:
+async def _settle(client: Client, nats_url: str, bars: Bars) -> None:
     connection = await nats.connect(nats_url)
     try:
-        await _quiet(connection.jetstream())
+        await _quiet(connection.jetstream(), bars, "working off the events of the writes")
         finished = await connection.subscribe(DREAM_FINISHED)
         run_id = (await asyncio.to_thread(client.call, "POST", "/v1/dream", {}))["event_id"]
         owners = set(OWNERS)
+        bars.begin("running the nightly loop", len(owners))
         async with asyncio.timeout(DREAM_LIMIT_S):
             while owners:
                 report = json.loads((await finished.next_msg(timeout=DREAM_LIMIT_S)).data)
                 if report["run_id"] == run_id:
                     owners.discard(report["owner"])
-        await _quiet(connection.jetstream())  # until what the loop annotated is applied
+                    bars.left(len(owners))
+        await _quiet(connection.jetstream(), bars, "applying what the loop found")
     finally:
         await connection.close()
 
 
-async def _quiet(stream: JetStreamContext) -> None:
+async def _quiet(stream: JetStreamContext, bars: Bars, what: str) -> None:
+    """Wait until nobody has anything to do any more."""
+    waiting = await _waiting(stream)
+    bars.begin(what, waiting)
     async with asyncio.timeout(QUIET_LIMIT_S):
-        while await _waiting(stream):  # noqa: ASYNC110 - it is another process that works it off
-            await asyncio.sleep(PAUSE_S)
+        while waiting:
+            await asyncio.sleep(PAUSE_S)  # it is another process that works it off
+            waiting = await _waiting(stream)
+            bars.left(waiting)
 
 
 async def _waiting(stream: JetStreamContext) -> int:

@@ -62,7 +62,7 @@ class Comparing:
         total = sum(len(scope.blocks) for scopes in self._sets.values() for scope in scopes)
         self._bars.begin("blocks into memvault", total)
         settings = workspace.settings() if self._place.kept else {}
-        fill(self._vault, self._sets, mode, settings, self._bars.step)
+        fill(self._vault, self._sets, mode, settings, self._bars)
 
     def run(self, mode: Mode, profile: str, *, reuse: bool) -> Iterator[dict[str, list[Standing]]]:
         """Ask memvault, then each peer, set by set; gives all that is known after each set."""

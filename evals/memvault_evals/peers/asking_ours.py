@@ -12,11 +12,12 @@ from memvault_evals.asking import Variant, ask
 from memvault_evals.datasets import Scope
 from memvault_evals.house import Client, House, Mode, load_average, stamp
 from memvault_evals.peers.asking_peers import Answers, Step
+from memvault_evals.progress import Bars
 from memvault_evals.vault import SETTINGS, Vault, fingerprint
 
 
 def fill(
-    vault: Vault, sets: Mapping[str, Sequence[Scope]], mode: Mode, settings: Mapping[str, str], step: Step
+    vault: Vault, sets: Mapping[str, Sequence[Scope]], mode: Mode, settings: Mapping[str, str], bars: Bars
 ) -> None:
     """Write every set that the vault does not hold, and let it settle; `settings` may name kept vectors.
 
@@ -25,17 +26,17 @@ def fill(
     """
     held = {name: [vault.holds(one.user_id, one.blocks) for one in scopes] for name, scopes in sets.items()}
     if vault.settled and all(all(one) for one in held.values()):
-        step(sum(len(scope.blocks) for scopes in sets.values() for scope in scopes))
+        bars.step(sum(len(scope.blocks) for scopes in sets.values() for scope in scopes))
         return
     with House(vault.home, mode, {**settings, **SETTINGS}) as house, closing(Client(house.http)) as client:
         for name, scopes in sets.items():
             begin = time.monotonic()
             for scope in scopes:
                 for count in vault.fill(client, scope.user_id, scope.blocks):
-                    step(count)
+                    bars.step(count)
             if not any(held[name]):
                 _record(vault.folder, name, time.monotonic() - begin)
-        vault.settle(client, house.state()["nats"])
+        vault.settle(client, house.state()["nats"], bars)
 
 
 def ask_ours(
