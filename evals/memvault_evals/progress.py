@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as RichProgress
 
 SILENT_EVERY = 10  # without a terminal a line is written at each tenth of a stretch
+
+
+class Progress(Protocol):
+    """Shows how far a set is."""
+
+    def begin(self, what: str, total: int) -> None:
+        """A new stretch of `total` steps begins, such as `locomo: asking`."""
+        ...
+
+    def step(self, count: int = 1) -> None:
+        """Some steps are done."""
+        ...
+
+    def left(self, count: int) -> None:
+        """So many steps are still to go, perhaps more than were known of."""
+        ...
 
 
 class Bars:
@@ -18,7 +35,7 @@ class Bars:
         """`console` writes to stderr."""
         self._console = console
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        self._bars = Progress(*columns, console=console, disable=not console.is_terminal)
+        self._bars = RichProgress(*columns, console=console, disable=not console.is_terminal)
         self._task = TaskID(0)
         self._what, self._total, self._done = "", 0, 0
 

@@ -22,7 +22,7 @@ from rich.console import Console
 
 from memvault.bus.subjects import BLOCKS, DREAM_FINISHED
 from memvault_evals.house import Client, EvalError
-from memvault_evals.progress import Bars
+from memvault_evals.progress import Bars, Progress
 
 MAKERS = ("memvault", "memvault_search", "memvault_cascade")  # whose code decides what a vault holds
 SOURCES = {".py", ".toml", ".json", ".txt"}
@@ -98,7 +98,7 @@ class Vault:
             before = min(done, len(blocks))
         self.add(user_id, blocks)
 
-    def settle(self, client: Client, nats_url: str, bars: Bars | None = None) -> None:
+    def settle(self, client: Client, nats_url: str, bars: Progress | None = None) -> None:
         """Wait until the graph has caught up, and run the nightly loop once; `bars` show how much is left of each.
 
         Raises:
@@ -123,7 +123,7 @@ def _digest(blocks: Sequence[Mapping[str, Any]]) -> str:
     return hashlib.sha256(json.dumps(blocks, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
-async def _settle(client: Client, nats_url: str, bars: Bars) -> None:
+async def _settle(client: Client, nats_url: str, bars: Progress) -> None:
     connection = await nats.connect(nats_url)
     try:
         await _quiet(connection.jetstream(), bars, "working off the events of the writes")
@@ -142,7 +142,7 @@ async def _settle(client: Client, nats_url: str, bars: Bars) -> None:
         await connection.close()
 
 
-async def _quiet(stream: JetStreamContext, bars: Bars, what: str) -> None:
+async def _quiet(stream: JetStreamContext, bars: Progress, what: str) -> None:
     """Wait until nobody has anything to do any more."""
     waiting = await _waiting(stream)
     bars.begin(what, waiting)

@@ -10,6 +10,7 @@ from memvault_evals.answers import AnswerLog
 from memvault_evals.asking import Variant
 from memvault_evals.datasets import Data
 from memvault_evals.house import Client
+from memvault_evals.progress import Progress
 from memvault_evals.results import SetReport
 from memvault_evals.vault import Vault
 
@@ -21,18 +22,6 @@ class Gateway:
     client: Client
     nats: str
     redis: str
-
-
-class Progress(Protocol):
-    """Shows how far a set is."""
-
-    def begin(self, what: str, total: int) -> None:
-        """A new stretch of `total` steps begins, such as `locomo: asking`."""
-        ...
-
-    def step(self, count: int = 1) -> None:
-        """Some steps are done."""
-        ...
 
 
 @dataclass(frozen=True)
