@@ -19,6 +19,14 @@ from memvault.runtime.folder import Folder
 from memvault.runtime.places import EMBEDDED, Addresses, Stores
 from memvault.runtime.settings import PREFIX, SettingsError, load
 from memvault.runtime.supervisor import Launch, ProcessSpec
+from memvault.runtime.text_model import (
+    TextModelSettings,
+    text_model_address,
+    text_model_command,
+    text_model_environment,
+    text_model_folder,
+    text_model_ready,
+)
 
 SERVICES = ("search", "rerank", "router", "cascade", "gateway", "slow_thinker")
 Mode = Literal["six", "one"]
@@ -79,6 +87,7 @@ def plan(folder: Folder, mode: Mode) -> Plan:
         addresses = {name: ports.settle(address) if address else address for name, address in addresses.items()}
         http = ports.settle(http)
         servers, urls = _embedded(folder, stores, ports)
+        text_model, told = _text_model(folder, ports)
     environment = {
         # One thread for each numeric library, unless somebody chose otherwise: six services share the cores.
         **{name: os.environ.get(name, "1") for name in _THREADS},
@@ -88,9 +97,10 @@ def plan(folder: Folder, mode: Mode) -> Plan:
         f"{PREFIX}STORES__NATS": urls["nats"],
         f"{PREFIX}STORES__REDIS": urls["redis"],
         **{f"{PREFIX}ADDRESSES__{name.upper()}": address for name, address in addresses.items()},
+        **told,
     }
     services = _services(mode, addresses, http, environment, tuple(server.name for server in servers))
-    return Plan((*servers, *services), http, addresses["gateway"], urls["nats"], urls["redis"])
+    return Plan((*servers, *text_model, *services), http, addresses["gateway"], urls["nats"], urls["redis"])
 
 
 def _services(
@@ -130,6 +140,18 @@ def _embedded(folder: Folder, stores: Stores, ports: _Ports) -> tuple[tuple[Proc
         specs.append(ProcessSpec("valkey", command, address, valkey_ready))
         urls["redis"] = f"redis://{address}/0"
     return tuple(specs), urls
+
+
+def _text_model(folder: Folder, ports: _Ports) -> tuple[tuple[ProcessSpec, ...], Mapping[str, str]]:
+    """The language model, if one is configured, and how the services find it. Nobody waits for it to start."""
+    settings = load("text_model", TextModelSettings, home=folder.root)
+    if not settings.model:
+        return (), {}
+    weights = text_model_folder(settings, folder.root)
+    address = ports.settle(settings.address)
+    command = text_model_command(weights, address)
+    spec = ProcessSpec("text_model", command, address, text_model_ready, environment=text_model_environment())
+    return (spec,), text_model_address(address)
 
 
 async def grpc_ready(launch: Launch) -> bool:

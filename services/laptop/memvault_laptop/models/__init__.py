@@ -1,0 +1,1 @@
+"""`memvault models`: what each role uses, whether it works, how fast it is, and how to get another."""
