@@ -119,6 +119,10 @@ class GraphStore(Protocol):
         """Remove everything of a user but the note that this was asked for; of several requests the latest counts."""
         ...
 
+    async def forget_through(self, user_id: str, sequence: int) -> None:
+        """Remember that everything of a user up to a place on the bus was forgotten; takes nothing away."""
+        ...
+
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:
         """Ids with their calibrated similarity in [0, 1], best first, by the question's name; one round trip."""
         ...

@@ -125,6 +125,18 @@ async def test_a_forgotten_user_leaves_a_note_and_nothing_else(store):
     assert await store.users() == ["alice", "bob"]
 
 
+@pytest.mark.r("R-62")
+async def test_of_several_requests_to_forget_a_user_the_latest_place_on_the_bus_counts(store):
+    await store.forget_user("alice", 9)
+    await store.forget_user("alice", 0)
+    assert (await store.load("alice")).forgotten_through == 9
+    await store.write("alice", CHANGE, VECTORS, 5)
+    await store.forget_through("alice", 30)
+    await store.forget_through("alice", 20)
+    state = await store.load("alice")
+    assert (state.forgotten_through, state.version, len(state.graph.blocks)) == (30, 5, 1)
+
+
 async def test_more_parts_than_a_page_are_all_read(store):
     many = tuple(Entity(f"e{i}", f"Name {i}") for i in range(1200))
     vector = np.zeros(DIMENSION, np.float32)

@@ -162,6 +162,14 @@ async def test_a_request_without_a_place_on_the_bus_does_not_let_older_events_in
     assert await house.ingest.block(a_block("c", "Bob uses Go.", sequence=51))
 
 
+@pytest.mark.r("R-62")
+async def test_late_events_of_the_time_before_stay_out_though_the_user_began_anew(house):
+    await house.ingest.block(a_block("new", "Alice uses Rust.", sequence=60))
+    await house.ingest.forget_user(USER, 50)
+    assert not await house.ingest.block(a_block("old", "Bob uses Go.", sequence=40))
+    assert list((await house.graphs.state(USER)).graph.blocks) == ["new"]
+
+
 class Slow(WordVectors):
     """An encoder that answers when it is let."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from memvault.faults import Fault, Reason
 from memvault_cascade.domain.graph.extraction import Fact
-from memvault_cascade.domain.graph.model import entity_id
+from memvault_cascade.domain.graph.names import entity_id
 from memvault_cascade.usecases.walk import Mode, Question
 from tests.unit.cascade.conftest import NOW, USER, House, a_block, until
 

@@ -3,7 +3,8 @@
 import pytest
 
 from memvault_cascade.domain.graph.linking import LinkLimits, build_name_index, link, may_be_synonyms
-from memvault_cascade.domain.graph.model import SELF_NAME, Entity, EntityKind, entity_id, entity_key
+from memvault_cascade.domain.graph.model import Entity, EntityKind
+from memvault_cascade.domain.graph.names import SELF_NAME, entity_id, entity_key
 
 pytestmark = pytest.mark.r("R-33")
 

@@ -129,6 +129,11 @@ class VectorGraphStore:
         note = {"version": version, "community_version": version, "forgotten_through": through}
         await self._store.upsert(COLLECTION, [self._point(user_id, _META, _META_ID, note)])
 
+    async def forget_through(self, user_id: str, sequence: int) -> None:
+        """See `GraphStore.forget_through`."""
+        through = max(sequence, int((await self._meta(user_id)).get("forgotten_through", 0)))
+        await self._store.upsert(COLLECTION, [await self._meta_point(user_id, {"forgotten_through": through})])
+
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:
         """See `GraphStore.nearest`."""
         rankers = [

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from memvault.faults import Fault
 from memvault.text import fold
 from memvault_cascade.domain.graph.extraction import Fact
-from memvault_cascade.domain.graph.model import is_self
+from memvault_cascade.domain.graph.names import is_self
 from memvault_cascade.domain.graph.summaries import EXTRACTIVE, Material, SummaryLimits, summarise
 from memvault_cascade.ports import Written
 

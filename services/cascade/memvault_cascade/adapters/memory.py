@@ -71,6 +71,11 @@ class MemoryStore:
         graph = UserGraph(user_id, str(version))
         self._states[user_id] = GraphState(graph, (), version, version, {}, through)
 
+    async def forget_through(self, user_id: str, sequence: int) -> None:
+        """See `GraphStore.forget_through`."""
+        known = self._state(user_id)
+        self._states[user_id] = replace(known, forgotten_through=max(sequence, known.forgotten_through))
+
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:
         """See `GraphStore.nearest`."""
         return {q.name: self._nearest(user_id, q) for q in questions}

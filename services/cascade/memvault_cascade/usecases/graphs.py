@@ -136,6 +136,13 @@ class Graphs:
         # A view that is being built of what was forgotten comes too late.
         entry.view, entry.oldest = None, version
 
+    async def forget_through(self, user_id: str, sequence: int) -> None:
+        """Remember that a user forgot everything up to a place on the bus; only inside `writing`."""
+        entry = await self._entry(user_id)
+        await self._store.forget_through(user_id, sequence)
+        through = max(sequence, entry.state.forgotten_through)
+        entry.state = replace(entry.state, forgotten_through=through)
+
     async def totals(self, user_id: str) -> Totals:
         """Counts of one user's graph, or (empty) of all, without loading any."""
         return await self._store.totals(user_id)

@@ -18,7 +18,8 @@ from memvault.screening import sanitize_for_injection
 from memvault_cascade.domain.graph import ingest as rules
 from memvault_cascade.domain.graph.extraction import Fact, extract
 from memvault_cascade.domain.graph.mentions import Mention
-from memvault_cascade.domain.graph.model import BlockNode, EntityKind, GraphChange, Readable, is_self
+from memvault_cascade.domain.graph.model import BlockNode, EntityKind, GraphChange, Readable
+from memvault_cascade.domain.graph.names import is_self
 from memvault_cascade.usecases.intake import Intake
 from memvault_cascade.usecases.plan import Plan, takes_away
 from memvault_cascade.usecases.writing import SynonymLimits, Writer
@@ -215,6 +216,8 @@ class Ingest:
         """Remove a user's graph, but not what was written after `sequence`; how many facts went."""
         async with self._parts.graphs.writing(user_id) as state:
             if any(b.sequence > sequence > 0 for b in state.graph.blocks.values()):
+                # What comes late of the time before must find the mark, though the user began anew meanwhile.
+                await self._parts.graphs.forget_through(user_id, sequence)
                 return await self._forget(user_id, state, state.graph.blocks, sequence)
             await self._parts.graphs.forget_user(user_id, sequence)
             return len(state.graph.triples)

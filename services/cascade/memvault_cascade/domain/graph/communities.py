@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from scipy import sparse
 
-from memvault_cascade.domain.graph.model import SELF_NAME, entity_id
+from memvault_cascade.domain.graph.names import SELF_NAME, entity_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from memvault.text import fold, sentences
 from memvault_cascade.domain.graph.mentions import Mention, find_mentions, tag
-from memvault_cascade.domain.graph.model import SELF_NAME, entity_key, is_self, squeezed
+from memvault_cascade.domain.graph.names import SELF_NAME, entity_key, is_self, squeezed
 from memvault_cascade.domain.graph.rules import ExtractionRules, Language, ObjectKind, Pattern, aligned
 
 _CLAUSE_END = re.compile(r"[，。；、！？,;!?\n]+")

@@ -8,20 +8,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memvault_cascade.domain.graph.mentions import Mention
-from memvault_cascade.domain.graph.model import (
-    SELF_NAME,
-    BlockNode,
-    Entity,
-    EntityKind,
-    GraphChange,
-    Readable,
-    Support,
-    Triple,
-    entity_id,
-    is_nameable,
-    is_self,
-    triple_id,
-)
+from memvault_cascade.domain.graph.model import BlockNode, Entity, EntityKind, GraphChange, Readable, Support, Triple
+from memvault_cascade.domain.graph.names import SELF_NAME, entity_id, is_nameable, is_self, triple_id
 from memvault_cascade.domain.graph.validity import settle
 
 if TYPE_CHECKING:

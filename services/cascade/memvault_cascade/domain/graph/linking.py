@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from memvault_cascade.domain.graph.mentions import HAN
-from memvault_cascade.domain.graph.model import SELF_NAME, Entity, EntityKind, entity_id, entity_key
+from memvault_cascade.domain.graph.model import Entity, EntityKind
+from memvault_cascade.domain.graph.names import SELF_NAME, entity_id, entity_key
 
 _WORD = re.compile(rf"[{HAN}]+|[^\W{HAN}]+(?:[-_.'’#+/][^\W{HAN}]+)*(?:[+#]+|-(?=[{HAN}]))?")
 _LATIN_EDGE = re.compile(r"[a-z0-9]")

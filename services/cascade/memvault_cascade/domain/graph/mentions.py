@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from memvault.text import fold, is_chinese, sentences
 from memvault.text.segmentation import parts_of_speech
-from memvault_cascade.domain.graph.model import EntityKind, entity_key
+from memvault_cascade.domain.graph.model import EntityKind
+from memvault_cascade.domain.graph.names import entity_key
 from memvault_cascade.domain.graph.rules import ExtractionRules, Language, aligned
 
 HAN = "\u3400-\u9fff\uf900-\ufaff"
