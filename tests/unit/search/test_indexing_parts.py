@@ -52,7 +52,8 @@ def test_ids_of_points_depend_on_user_block_and_passage_only() -> None:
 @pytest.mark.r("R-11b")
 def test_the_header_names_speaker_day_title_and_headings() -> None:
     block = note("a", "x", speaker="Mei", event_time=NOW, title="Trip", heading_path=("Plans", "Food"))
-    assert header(block) == "Mei · 2026-03-18 · Trip · Plans · Food"
+    assert header(block, dated=True) == "Mei · 2026-03-18 · Trip · Plans · Food"
+    assert header(block, dated=False) == "Mei · Trip · Plans · Food"
 
 
 @pytest.mark.r("R-11b")

@@ -49,14 +49,14 @@ class Contexts:
     sessions: Sessions
     max_chars: int
 
-    def text(self, stored: StoredBlock, number: int) -> str:
-        """The context view of one passage; empty when nothing stands next to it."""
+    def text(self, stored: StoredBlock, number: int, *, dated: bool) -> str:
+        """The context view of one passage, with the days or without; empty when nothing stands next to it."""
         around = Around(self.find, self.sessions)
         before, after = around.before(stored, number), around.after(stored, number)
         return context_text(
-            None if before is None else stretch(*before),
-            stretch(stored, number),
-            None if after is None else stretch(*after),
+            None if before is None else stretch(*before, dated=dated),
+            stretch(stored, number, dated=dated),
+            None if after is None else stretch(*after, dated=dated),
             self.max_chars,
         )
 

@@ -36,19 +36,23 @@ class Stretch:
         return Stretch(header, text).whole
 
 
-def header(block: Block) -> str:
-    """Speaker, day, title, headings and tags of a block: what makes its text understandable alone."""
-    day = f"{block.event_time:%Y-%m-%d}" if block.event_time else ""
+def header(block: Block, *, dated: bool) -> str:
+    """Speaker, day, title, headings and tags of a block: what makes its text understandable alone.
+
+    The day is for words only: an encoder of meanings finds all texts that begin with a date alike
+    (docs/decisions/0020).
+    """
+    day = f"{block.event_time:%Y-%m-%d}" if dated and block.event_time else ""
     labels = (f"#{tag}" for tag in block.tags if tag != NEAR_COPY_TAG)  # a label of ours says nothing of the content
     parts = [block.speaker, day, block.title, *block.heading_path, *labels]
     return " · ".join(part for part in parts if part)
 
 
-def stretch(stored: StoredBlock, number: int) -> Stretch:
+def stretch(stored: StoredBlock, number: int, *, dated: bool) -> Stretch:
     """One passage of a stored block under its header; the first also carries the names that only its facts state."""
     text = stored.passage_text(number).strip()
     names = unspoken_names(stored.block) if number == 0 else ()
-    return Stretch(header(stored.block), f"{text} ({', '.join(names)})" if names else text)
+    return Stretch(header(stored.block, dated=dated), f"{text} ({', '.join(names)})" if names else text)
 
 
 def unspoken_names(block: Block) -> tuple[str, ...]:
@@ -56,7 +60,7 @@ def unspoken_names(block: Block) -> tuple[str, ...]:
 
     A note on "Apple's array library" whose fact names MLX is found by MLX.
     """
-    said = fold(f"{header(block)} {block.text}")
+    said = fold(f"{header(block, dated=True)} {block.text}")
     ends = dict.fromkeys(end for fact in block.triples for end in (fact.subject, fact.object))
     return tuple(end for end in ends if fold(end) not in said)[:_NAMES_AT_MOST]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from memvault_search.domain.bm25 import SparseVector, document_weights, sparse_v
 from memvault_search.domain.contexts import Contexts
 from memvault_search.domain.statistics import Terms
 from memvault_search.domain.vault import Vault
-from memvault_search.domain.views import View, stretch
+from memvault_search.domain.views import VIEWS, View, stretch
 from memvault_search.ports import BlockIndex, Embedder, LoadedPassage, PassageVectors, ViewVectors
 from memvault_search.settings import SearchSettings
 
@@ -28,17 +29,18 @@ class Encoder:
 
     async def passages(self, vault: Vault, fresh: Sequence[StoredBlock], contexts: Contexts) -> list[PassageVectors]:
         """Every passage of new blocks in all its views, in order."""
-        texts: list[tuple[StoredBlock, int, View, str]] = []
+        spots: list[tuple[StoredBlock, int, View]] = []
+        wanted: list[_Wanted] = []
         for stored in fresh:
             for passage in stored.passages:
-                texts.append((stored, passage.number, "self", stretch(stored, passage.number).whole))
-                context = contexts.text(stored, passage.number)
-                if context:
-                    texts.append((stored, passage.number, "context", context))
-        wanted = [(stored.block.service, view, text) for stored, _, view, text in texts]
+                for view in VIEWS:
+                    one = _wanted(stored, passage.number, view, contexts)
+                    if one.meaning:
+                        spots.append((stored, passage.number, view))
+                        wanted.append(one)
         vectors = await self._vectors(vault, wanted)
         views: dict[str, dict[View, ViewVectors]] = {}
-        for (stored, number, view, _), encoded in zip(texts, vectors, strict=True):
+        for (stored, number, view), encoded in zip(spots, vectors, strict=True):
             views.setdefault(stored.passages[number].point_id, {})[view] = encoded
         return [
             PassageVectors(stored.block, passage, views[passage.point_id])
@@ -54,19 +56,16 @@ class Encoder:
             if stored is not None
             for number in sorted({0, len(stored.passages) - 1})
         ]
-        texts = [contexts.text(stored, number) for stored, number in edges]
-        wanted: list[tuple[str, View, str]] = [
-            (stored.block.service, "context", text) for (stored, _), text in zip(edges, texts, strict=True) if text
-        ]
-        encoded = iter(await self._vectors(vault, wanted))
+        wanted = [_wanted(stored, number, "context", contexts) for stored, number in edges]
+        encoded = iter(await self._vectors(vault, [one for one in wanted if one.meaning]))
         point_ids = [stored.passages[number].point_id for stored, number in edges]
         known = await self._index.passages(vault.user_id, point_ids)
         refreshed: list[PassageVectors] = []
-        for (stored, number), text, point_id in zip(edges, texts, point_ids, strict=True):
-            context = next(encoded) if text else None
+        for (stored, number), one, point_id in zip(edges, wanted, point_ids, strict=True):
+            context = next(encoded) if one.meaning else None
             if point_id not in known:
                 continue
-            own = self._words(vault, stored.block.service, "self", stretch(stored, number).whole)
+            own = self._words(vault, _wanted(stored, number, "self", contexts))
             views: dict[View, ViewVectors] = {"self": ViewVectors(known[point_id].dense["self"], *own)}
             if context is not None:
                 views["context"] = context
@@ -87,12 +86,8 @@ class Encoder:
             loaded = known.get(point_id)
             if loaded is None or not self._drifted(vault, stored.block.service, loaded, drift):
                 continue
-            texts: dict[View, str] = {
-                "self": stretch(stored, number).whole,
-                "context": contexts.text(stored, number),
-            }
             views = {
-                view: ViewVectors(dense, *self._words(vault, stored.block.service, view, texts[view]))
+                view: ViewVectors(dense, *self._words(vault, _wanted(stored, number, view, contexts)))
                 for view, dense in loaded.dense.items()
             }
             again.append(PassageVectors(stored.block, stored.passages[number], views))
@@ -105,29 +100,45 @@ class Encoder:
             for view, average in loaded.averages.items()
         )
 
-    async def _vectors(self, vault: Vault, texts: Sequence[tuple[str, View, str]]) -> list[ViewVectors]:
-        if not texts:
+    async def _vectors(self, vault: Vault, wanted: Sequence[_Wanted]) -> list[ViewVectors]:
+        if not wanted:
             return []
-        with_tokens = [view in self._token_views for _, view, _ in texts]
-        result: list[ViewVectors | None] = [None] * len(texts)
+        with_tokens = [one.view in self._token_views for one in wanted]
+        result: list[ViewVectors | None] = [None] * len(wanted)
         for tokens in (True, False):
-            places = [place for place, wanted in enumerate(with_tokens) if wanted == tokens]
+            places = [place for place, asked in enumerate(with_tokens) if asked == tokens]
             if not places:
                 continue
-            chosen = [texts[place][2] for place in places]
+            chosen = [wanted[place].meaning for place in places]
             embedded = await self._embedder.embed(chosen, "passage", token_vectors=tokens)
             for place, dense, token_vectors in zip(places, embedded.vectors, embedded.tokens, strict=True):
-                service, view, text = texts[place]
-                words = self._words(vault, service, view, text)
-                result[place] = ViewVectors(np.asarray(dense), *words, token_vectors)
+                result[place] = ViewVectors(np.asarray(dense), *self._words(vault, wanted[place]), token_vectors)
         return [one for one in result if one is not None]
 
-    def _words(self, vault: Vault, service: str, view: View, text: str) -> tuple[SparseVector, int, float]:
+    def _words(self, vault: Vault, wanted: _Wanted) -> tuple[SparseVector, int, float]:
         """BM25 weights of a text, its length in words, and the average that normalised it."""
-        tokens = search_tokens(text)
-        average = vault.words.average_length(service, view)
-        weights = document_weights(tokens, average, self._bm25.of(view))
+        tokens = search_tokens(wanted.words)
+        average = vault.words.average_length(wanted.service, wanted.view)
+        weights = document_weights(tokens, average, self._bm25.of(wanted.view))
         return sparse_vector(weights), len(tokens), average
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """One view of a passage to encode: the text whose meaning counts, and the one whose words do."""
+
+    service: str
+    view: View
+    meaning: str
+    words: str
+
+
+def _wanted(stored: StoredBlock, number: int, view: View, contexts: Contexts) -> _Wanted:
+    if view == "self":
+        meaning, words = (stretch(stored, number, dated=dated).whole for dated in (False, True))
+    else:
+        meaning, words = (contexts.text(stored, number, dated=dated) for dated in (False, True))
+    return _Wanted(stored.block.service, view, meaning, words)
 
 
 def terms_of(vectors: ViewVectors) -> Terms:
