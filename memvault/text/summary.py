@@ -55,11 +55,18 @@ def extractive_summary(text: str, max_chars: int, query: str | None = None) -> s
 @lru_cache(maxsize=64)
 def _ranked(text: str, query: str) -> tuple[_Sentence, ...]:
     """Return the sentences, best first; remembered, because packing asks for several lengths of one text."""
-    found = [_Sentence(i, s, frozenset(search_tokens(s)), is_chinese(s)) for i, s in enumerate(sentences(text))]
+    found = _read(text)
     wanted = frozenset(search_tokens(query)) if query else frozenset[str]()
     spread = Counter(token for sentence in found for token in sentence.tokens)
     worth = {s.position: _worth(s, spread, len(found), wanted) for s in found}
     return tuple(sorted(found, key=lambda s: (-worth[s.position], s.position)))
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> tuple[_Sentence, ...]:
+    """Return the sentences in order; remembered, because a conversation brings the same texts up again and again."""
+    read = ((i, s, frozenset(search_tokens(s))) for i, s in enumerate(sentences(text)))
+    return tuple(_Sentence(i, s, tokens, is_chinese(s)) for i, s, tokens in read)
 
 
 def _worth(sentence: _Sentence, spread: Counter[str], total: int, wanted: frozenset[str]) -> float:

@@ -13,10 +13,11 @@ from memvault.runtime.settings import load
 from memvault_slow_thinker.adapters.lexicon_file import load_lexicon
 from memvault_slow_thinker.domain import operators as operators_package
 from memvault_slow_thinker.domain.conversation import Utterance
+from memvault_slow_thinker.domain.names import names_in
 from memvault_slow_thinker.domain.operators.context_sampler import ContextSampler
 from memvault_slow_thinker.domain.operators.question_deduplicator import QuestionDeduplicator
 from memvault_slow_thinker.domain.operators.question_emitter import QuestionEmitter
-from memvault_slow_thinker.domain.operators.question_generator import QuestionGenerator, names_in
+from memvault_slow_thinker.domain.operators.question_generator import QuestionGenerator
 from memvault_slow_thinker.domain.operators.question_ranker import QuestionRanker
 from memvault_slow_thinker.domain.pipeline import build_pipeline
 from memvault_slow_thinker.domain.prediction import Draft, Kind, Linked, Predicted, Prediction
@@ -80,6 +81,12 @@ def test_the_sampler_takes_the_last_eight_that_say_anything() -> None:
 def test_an_announced_question_is_prepared_without_what_leads_up_to_it() -> None:
     assert generated("早安", "我等等想問 OCR 做到哪了")["OCR 做到哪了"].kind is Kind.ANNOUNCED
     assert "OCR progress this week" in generated("By the way, I wanted to ask about OCR progress this week")
+
+
+@pytest.mark.r("R-50a")
+@pytest.mark.parametrize("text", ["看過《冰川時代》嗎", "知道李安是誰嗎"])
+def test_to_have_seen_or_to_know_announces_no_question(text: str) -> None:
+    assert generated(text)[text].kind is Kind.OWN_TEXT
 
 
 @pytest.mark.r("R-50a")

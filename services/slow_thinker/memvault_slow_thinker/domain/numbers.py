@@ -9,12 +9,16 @@ from dataclasses import dataclass
 class FreeConfidence:
     """How often a draft of each kind leads to what the next turn needs, in [0, 1], fitted on development data.
 
-    `recency`: what is left of it for each utterance that has passed since the name was mentioned.
+    `follow_up`: of the last exchange; `thread`: of what the person has said of late; 0: neither is drafted, and own
+    text is completed only where it points back. `recency`: what is left of it for each utterance that has passed
+    since the name was mentioned.
     """
 
     announced: float
     own_text: float
     own_text_completed: float
+    follow_up: float
+    thread: float
     entity: float
     relation: float
     named: float

@@ -21,6 +21,8 @@ class Kind(StrEnum):
 
     ANNOUNCED = "announced"
     OWN_TEXT = "own_text"
+    FOLLOW_UP = "follow_up"
+    THREAD = "thread"
     ENTITY = "entity"
     RELATION = "relation"
     NAMED = "named"

@@ -6,24 +6,18 @@ neighbours in the graph, names, and things still to do. Each question must be se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from memvault.text import fold, is_chinese, search_tokens, sentences
-from memvault.text.segmentation import parts_of_speech
+from memvault.text import search_tokens, sentences
 from memvault.text.tokens import stop_words
 from memvault_slow_thinker.domain.conversation import Utterance
+from memvault_slow_thinker.domain.follow_ups import follow_up, subjects, thread
 from memvault_slow_thinker.domain.lexicon import Lexicon
+from memvault_slow_thinker.domain.names import names_in
 from memvault_slow_thinker.domain.numbers import FreeConfidence
 from memvault_slow_thinker.domain.prediction import Draft, Kind, Linked, Prediction
 
-_QUOTED = re.compile(r"[「『《“\"]([^「」『』《》“”\"\n]{2,40})[」』》”\"]")
-_LATIN_IN_CHINESE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.+#/][A-Za-z0-9\u4e00-\u9fff]+)*(?:\s[A-Z][A-Za-z0-9]*)*")
-_CODE = re.compile(r"\b(?=[\w.-]*\d)(?=[\w.-]*[A-Za-z])[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*\b")
-_CAPITALISED = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+(?:\s[A-Z][\w-]+)*")
-_DOTTED = re.compile(r"[\u4e00-\u9fff]{1,8}(?:[·・][\u4e00-\u9fff]{1,8})+")
-_NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 _FEW_WORDS = 6  # tokens; what is longer says what it is about
 _SPOKEN_BY_ASSISTANT = "assistant"
 
@@ -52,7 +46,7 @@ class QuestionGenerator:
 
     def _free(self, state: Prediction) -> Iterator[Draft]:
         numbers = state.numbers.free
-        yield from self._own_text(state.sample, state.linked, numbers)
+        yield from self._continued(state, list(self._own_text(state.sample, state.linked, numbers)))
         yield from self._entities(state.sample, state.linked, numbers)
         yield from self._names(state.sample, numbers)
 
@@ -71,13 +65,27 @@ class QuestionGenerator:
             kind = Kind.ANNOUNCED if announced else Kind.OWN_TEXT
             named = bool(names_in(text))
             short = len(set(search_tokens(text))) <= _FEW_WORDS
-            lead = " ".join(missing[:2]) or (self._said_before(before) if pointing else "")
-            if lead and ((pointing and short) or (not named and (pointing or short))):
+            about = [name for name in subjects(before) if name not in text] if numbers.follow_up else []
+            lead = " ".join(about or missing[:2]) or (self._said_before(before) if pointing else "")
+            if lead and ((pointing and short) or (not named and (pointing or short or about))):
                 sure = numbers.announced if announced else numbers.own_text_completed
                 yield Draft(f"{lead} {text}", sure * kept, kind)
             elif named or not pointing:
                 yield Draft(text, (numbers.announced if announced else numbers.own_text) * kept, kind)
             return
+
+    def _continued(self, state: Prediction, own_text: list[Draft]) -> Iterator[Draft]:
+        """The person's own text or, after an answer, the last exchange; and what the person has said of late."""
+        numbers, chars = state.numbers.free, state.numbers.question_chars
+        said = [one for one in state.sample if not self.lexicon.is_empty(one.text)]
+        if not (numbers.follow_up and said):
+            yield from own_text
+            return
+        answered = said[-1].speaker == _SPOKEN_BY_ASSISTANT
+        asked = [] if answered else own_text
+        yield from asked or [Draft(follow_up(said, chars), numbers.follow_up, Kind.FOLLOW_UP)]
+        own = [one for one in said if one.speaker != _SPOKEN_BY_ASSISTANT]
+        yield Draft(thread(own, said, chars, answered=answered), numbers.thread, Kind.THREAD)
 
     def _entities(
         self, sample: tuple[Utterance, ...], linked: tuple[Linked, ...], numbers: FreeConfidence
@@ -128,35 +136,6 @@ class QuestionGenerator:
             return False
         common = stop_words("zh") | stop_words("en")
         return any(len(token) > 1 and token not in common for token in search_tokens(text))
-
-
-def _proper_nouns(text: str) -> Iterator[tuple[int, str]]:
-    """Yield Chinese names of people, places and organisations with their places in `text`.
-
-    The dictionary knows Simplified words; a text that folding makes longer or shorter has no places to map back to.
-    """
-    folded = fold(text)
-    if len(folded) != len(text):
-        return
-    start = 0
-    for word, tag in parts_of_speech(folded):
-        if tag in _NAME_TAGS and len(word) > 1 and not word.isascii():
-            yield start, text[start : start + len(word)]
-        start += len(word)
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """Return quoted titles, codes and names in `text`, in order of appearance, each once."""
-    patterns = (_QUOTED, _LATIN_IN_CHINESE, _DOTTED) if is_chinese(text) else (_QUOTED, _CODE, _CAPITALISED)
-    found = list(_proper_nouns(text)) if is_chinese(text) else []
-    for pattern in patterns:
-        for match in pattern.finditer(text):
-            name = match.group(match.lastindex or 0).strip()
-            if len(name) > 1 and name.lower() not in stop_words("en"):
-                found.append((match.start(), name))
-    whole = {name for _, name in found}
-    parts = {name for name in whole if any(name != other and name in other for other in whole)}
-    return tuple(dict.fromkeys(name for _, name in sorted(found) if name not in parts))
 
 
 def _names_before(before: tuple[Utterance, ...], linked: tuple[Linked, ...]) -> list[str]:
