@@ -4,7 +4,7 @@ Everything here is pure and works for Traditional Chinese, Simplified Chinese, E
 Folded text is for matching only: it is never stored and never shown.
 """
 
-from memvault.text.counting import clip_tokens, count_tokens
+from memvault.text.counting import QWEN, TokenCounter, clip_tokens, count_tokens
 from memvault.text.folding import fold, is_chinese
 from memvault.text.normal_form import normal_form, query_hash
 from memvault.text.segmentation import segment
@@ -13,6 +13,8 @@ from memvault.text.summary import extractive_summary
 from memvault.text.tokens import search_tokens
 
 __all__ = [
+    "QWEN",
+    "TokenCounter",
     "clip_tokens",
     "count_tokens",
     "extractive_summary",

@@ -10,10 +10,24 @@ import lzma
 import unicodedata
 from functools import lru_cache
 from importlib import resources
+from typing import Protocol
 
 import tiktoken
 
 from memvault.text.folding import without_surrogates
+
+
+class TokenCounter(Protocol):
+    """What a text costs the model that will read it; another vocabulary is another counter."""
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text, at least 0."""
+        ...
+
+    def clip(self, text: str, n: int) -> str:
+        """Return the longest beginning of a text that costs at most `n` tokens; a character is never broken."""
+        ...
+
 
 _PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
@@ -79,3 +93,18 @@ def clip_tokens(text: str, n: int) -> str:
         if count_tokens(head) <= n:  # cutting inside a character or a normalised pair may cost more than it saves
             return head
     return ""
+
+
+class QwenTokens:
+    """The packaged counter."""
+
+    def count(self, text: str) -> int:
+        """As `count_tokens`."""
+        return count_tokens(text)
+
+    def clip(self, text: str, n: int) -> str:
+        """As `clip_tokens`."""
+        return clip_tokens(text, n)
+
+
+QWEN = QwenTokens()

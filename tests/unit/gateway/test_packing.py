@@ -201,3 +201,18 @@ def test_a_card_with_an_unhashable_explanation_is_packed() -> None:
 def test_numbers_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="packing needs"):
         replace(NUMBERS, **wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.r("R-42")
+def test_the_budget_is_in_the_tokens_of_whoever_reads() -> None:
+    class Characters:
+        def count(self, text: str) -> int:
+            return len(text)
+
+        def clip(self, text: str, n: int) -> str:
+            return text[:n]
+
+    cards = [card("b1", range(200)), card("b2", [3])]
+    for budget in (1, 300, 900):
+        packed = pack(cards, [], budget=budget, numbers=NUMBERS, query="x", render=render("text"), tokens=Characters())
+        assert packed.tokens_used == len(packed.text) <= budget

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from memvault.text import clip_tokens, count_tokens, extractive_summary
+from memvault.text import QWEN, TokenCounter, extractive_summary
 from memvault_gateway.domain.model import Card
 from memvault_gateway.domain.near_copies import fold_copies
 
@@ -78,6 +78,7 @@ def pack(
     numbers: PackingNumbers,
     query: str,
     render: Render,
+    tokens: TokenCounter = QWEN,
 ) -> Packed:
     """Return what fits into `budget` tokens.
 
@@ -88,21 +89,22 @@ def pack(
         numbers: How to pack.
         query: The question; summaries keep what it asks for.
         render: The format: its result is what is counted.
+        tokens: Counts what the reading model will count.
     """
     first, second = fold_copies(cards, cascade_cards, numbers.near_identical)
-    packer = _Packer(numbers, query, render)
+    packer = _Packer(numbers, query, render, tokens)
     sides = ([packer.trimmed(card) for card in first], [packer.trimmed(card) for card in second])
     shown = _fitting(sides, budget, packer)
     text = render(*shown)
-    if count_tokens(text) > budget:
+    if tokens.count(text) > budget:
         # not even the frame of an empty answer fits: its beginning has to do
-        text = clip_tokens(text, budget)
+        text = tokens.clip(text, budget)
     every = [*shown[0], *shown[1]]
     return Packed(
         cards=tuple(shown[0]),
         cascade_cards=tuple(shown[1]),
         text=text,
-        tokens_used=count_tokens(text),
+        tokens_used=tokens.count(text),
         left_out=len(first) + len(second) - len(every),
         summarised=sum(card.summarised for card in every),
         folded=len(cards) + len(cascade_cards) - len(first) - len(second),
@@ -144,22 +146,23 @@ def _shared(sides: tuple[Side, Side], room: int, packer: _Packer) -> tuple[Side,
 class _Packer:
     """Costs and short forms of the cards of one answer; remembers what it has counted."""
 
-    def __init__(self, numbers: PackingNumbers, query: str, render: Render) -> None:
+    def __init__(self, numbers: PackingNumbers, query: str, render: Render, tokens: TokenCounter) -> None:
         self.numbers = numbers
         self._query = query
         self._render = render
-        self._one = count_tokens(render([_BLANK], []))
+        self._count, self._clip = tokens.count, tokens.clip
+        self._one = self._count(render([_BLANK], []))
         self._costs: dict[tuple[str, str, str, str, bool], int] = {}
 
     def frame(self, both: bool) -> int:
         """Tokens of an answer around its cards."""
-        two = count_tokens(self._render([_BLANK, _BLANK], []))
-        related = count_tokens(self._render([_BLANK], [_BLANK])) - two if both else 0
+        two = self._count(self._render([_BLANK, _BLANK], []))
+        related = self._count(self._render([_BLANK], [_BLANK])) - two if both else 0
         return self._one - (two - self._one) + max(0, related)
 
     def whole(self, shown: tuple[Side, Side]) -> int:
         """Tokens of the formatted answer."""
-        return count_tokens(self._render(*shown))
+        return self._count(self._render(*shown))
 
     def cost(self, card: Card) -> int:
         """Tokens that a card adds to the answer."""
@@ -167,7 +170,7 @@ class _Packer:
         known = self._costs.get(key)
         if known is None:
             costed = replace(card, tokens=_ANY_COST)
-            known = max(1, count_tokens(self._render([_BLANK, costed], [])) - self._one)
+            known = max(1, self._count(self._render([_BLANK, costed], [])) - self._one)
             self._costs[key] = known
         return known
 
@@ -228,7 +231,7 @@ class _Packer:
 
     def _text_room(self, card: Card, share: int) -> int:
         """Tokens that a share leaves for the text of the shortened card."""
-        return share - self.cost(replace(_shortened(card), text=_MARK)) + count_tokens(_MARK)
+        return share - self.cost(replace(_shortened(card), text=_MARK)) + self._count(_MARK)
 
     def _within(self, card: Card, share: int, *, stored: bool = True) -> Card | None:
         """Return the card whole or as a summary that costs at most `share`; None when too little would be left."""
@@ -248,17 +251,17 @@ class _Packer:
     def _summary(self, card: Card, room: int, *, stored: bool) -> str:
         """Return the stored summary if it fits, otherwise the sentences that answer best, within `room` tokens."""
         written = card.summary.strip() if stored else ""
-        if written and len(written) < len(card.text) and count_tokens(written) <= room:
+        if written and len(written) < len(card.text) and self._count(written) <= room:
             return written
-        full = count_tokens(card.text)
+        full = self._count(card.text)
         chars = max(1, math.floor(len(card.text) * room / max(1, full)))
         for _ in range(self.numbers.tries):
             summary = extractive_summary(card.text, chars, self._query)
-            tokens = count_tokens(summary)
+            tokens = self._count(summary)
             if tokens <= room:
                 return summary
             chars = max(1, min(chars - 1, math.floor(chars * room / tokens)))
-        return clip_tokens(summary, room)
+        return self._clip(summary, room)
 
 
 def _shortened(card: Card) -> Card:
