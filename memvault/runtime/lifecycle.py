@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from memvault.faults import Fault
+from memvault.faults import Fault, Reason
 from memvault.runtime import telemetry
 from memvault.runtime.settings import SettingsError, load
 from memvault.runtime.telemetry import TelemetrySettings
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 OK = 0
 FAILED = 1
 MISCONFIGURED = 78  # EX_CONFIG of sysexits.h
+_HOPELESS = frozenset({Reason.NO_MODEL, Reason.EMBEDDER_CHANGED})
+"""Reasons that no second start mends: a setting or a file has to change first."""
 _PARENT_CHECK_S = 1.0
 _STOP_S = 20.0
 _log = structlog.get_logger("memvault.lifecycle")
@@ -69,7 +71,7 @@ async def run_service(name: str, build: Callable[[], Awaitable[App]]) -> int:
     """Build, start and run a service until SIGTERM, SIGINT, or the end of its supervisor.
 
     Returns:
-        The exit code: `OK`, `FAILED` when it could not start, `MISCONFIGURED` for a wrong setting.
+        The exit code: `OK`, `FAILED` when it could not start, `MISCONFIGURED` when it cannot until a setting changes.
     """
     configure_logging()
     structlog.contextvars.bind_contextvars(service=name)
@@ -92,6 +94,7 @@ async def run_service(name: str, build: Callable[[], Awaitable[App]]) -> int:
 
 async def _run(build: Callable[[], Awaitable[App]], stop: asyncio.Event) -> int:
     app: App | None = None
+    refusal: tuple[Exception, int] | None = None
     try:
         app = await build()
         starting = asyncio.create_task(app.start(), name="start")
@@ -105,13 +108,13 @@ async def _run(build: Callable[[], Awaitable[App]], stop: asyncio.Event) -> int:
         _log.info("service.ready", address=app.address)
         await stopping
     except SettingsError as error:
-        return _refused(error, MISCONFIGURED)
+        refusal = error, MISCONFIGURED
     except (Fault, OSError) as error:
-        return _refused(error, FAILED)
+        refusal = error, MISCONFIGURED if getattr(error, "reason", None) in _HOPELESS else FAILED
     finally:
         if app is not None:
             await _stop(app)
-    return OK
+    return OK if refusal is None else _refused(*refusal)
 
 
 async def _stop(app: App) -> None:

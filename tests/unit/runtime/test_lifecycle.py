@@ -46,7 +46,9 @@ async def test_a_service_runs_until_it_is_told_to_stop_and_then_stops_in_order()
     ("error", "code"),
     [
         (SettingsError("config.toml: [search] k: too small: correct it there"), MISCONFIGURED),
-        (Fault(Reason.EMBEDDER_CHANGED, "run `memvault reembed`"), FAILED),
+        (Fault(Reason.EMBEDDER_CHANGED, "set the former encoder again"), MISCONFIGURED),
+        (Fault(Reason.NO_MODEL, "run `memvault models fetch`"), MISCONFIGURED),
+        (Fault(Reason.STORE_UNAVAILABLE, "start the store"), FAILED),
         (OSError("127.0.0.1:1 is in use"), FAILED),
     ],
 )

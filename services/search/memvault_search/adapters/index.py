@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import uuid4
 
@@ -99,9 +99,14 @@ class StoredIndex:
         Raises:
             Fault: EMBEDDER_CHANGED when another one made them.
         """
-        for spec in specs(self._dimension):
+        blocks, *others = specs(self._dimension)
+        await self._store.ensure(blocks)
+        # before the vectors: another encoder is the reason, another dimension only what follows from it
+        await self._check_encoder({"encoder_id": encoder_id, "prefix_version": prefix_version})
+        for spec in others:
             await self._store.ensure(spec)
-        mine = {"encoder_id": encoder_id, "prefix_version": prefix_version}
+
+    async def _check_encoder(self, mine: Mapping[str, str]) -> None:
         found = await self._store.retrieve(BLOCKS, [encoder_point_id()])
         if not found:
             await self._store.upsert(BLOCKS, [Point(encoder_point_id(), {"kind": "encoder", **mine})])
@@ -110,7 +115,7 @@ class StoredIndex:
         if made_by != mine:
             text = (
                 f"the index was made by encoder {made_by['encoder_id']} (prefixes {made_by['prefix_version']}), "
-                f"this is {encoder_id} ({prefix_version}): set the former encoder again, or start "
+                f"this is {mine['encoder_id']} ({mine['prefix_version']}): set the former encoder again, or start "
                 "with a new MEMVAULT_HOME and import again"
             )
             raise Fault(Reason.EMBEDDER_CHANGED, text)

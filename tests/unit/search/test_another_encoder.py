@@ -1,0 +1,34 @@
+"""An index that another encoder made is refused with the reason, whatever its dimension."""
+
+from pathlib import Path
+
+import pytest
+
+from memvault.faults import Fault, Reason
+from memvault.vectors.opening import open_store
+from memvault_search.adapters.index import StoredIndex
+
+
+async def opened(encoder_id: str, dimension: int) -> None:
+    store = open_store("search", "embedded", flush_every_s=60.0, timeout_s=5)
+    index = StoredIndex(store, dimension=dimension, page=10, token_cache=10)
+    try:
+        await index.open(encoder_id=encoder_id, prefix_version="v1")
+    finally:
+        await store.close()
+
+
+@pytest.mark.r("R-10a")
+@pytest.mark.parametrize("dimension", [8, 16])
+async def test_the_encoder_is_named_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dimension: int
+) -> None:
+    monkeypatch.setenv("MEMVAULT_HOME", str(tmp_path))
+    await opened("the-first", 8)
+    await opened("the-first", 8)
+    with pytest.raises(Fault) as refused:
+        await opened("another", dimension)
+    assert refused.value.reason is Reason.EMBEDDER_CHANGED
+    assert "the index was made by encoder the-first" in refused.value.message
+    assert "\n" not in refused.value.message
+    await opened("the-first", 8)
