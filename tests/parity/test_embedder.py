@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +145,13 @@ async def test_a_damaged_model_says_so(home: Path, damage: str) -> None:
         await made.start()
     assert refused.value.reason is Reason.NO_MODEL
     assert "fetch" in refused.value.message
+
+
+def test_a_model_runs_only_in_the_thread_that_loaded_it(home: Path) -> None:
+    """MLX binds arrays to their thread; without this check the error would name streams."""
+    encoder = Qwen3Encoder(FOLDER, numbers(home).qwen3)
+    with ThreadPoolExecutor(1) as other, pytest.raises(RuntimeError, match="in the thread that loaded it"):
+        other.submit(encoder.encode, [[1, 2]]).result()
 
 
 def test_published_names_of_weights_are_understood(home: Path, tmp_path: Path) -> None:
