@@ -155,7 +155,7 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
         alarm: Whether to start the nightly loop.
     """
     ticking = clock or SystemClock()
-    store = VectorGraphStore(vectors)
+    store = VectorGraphStore(vectors, names_in_memory=settings.cache.names, at_once=settings.nearest_at_once)
     text = EmbedServiceVectors(
         peers.embed,
         timeout_s=settings.embed_timeout_s,

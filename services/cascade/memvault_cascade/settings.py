@@ -45,7 +45,6 @@ class IngestSettings(_Frozen):
     synonym_similarity: float = Field(ge=0, le=1)
     synonyms: int = Field(ge=0)
     batch: int = Field(ge=1, le=256)
-    nearest_at_once: int = Field(ge=1)
 
 
 class GardenSettings(_Frozen):
@@ -75,9 +74,10 @@ class LeidenSettings(_Frozen):
 
 
 class CacheSettings(_Frozen):
-    """Graphs in memory, and how long a recall waits for a fresh view in seconds."""
+    """Graphs in memory, names to compare new ones with, and how long a recall waits for a fresh view in seconds."""
 
     users: int = Field(ge=1)
+    names: int = Field(ge=0)
     fresh_view_s: float = Field(ge=0)
 
 
@@ -91,6 +91,7 @@ class Settings(_Frozen):
     embed_remembered: int = Field(ge=0)
     start_timeout_s: float = Field(gt=0)
     store_timeout_s: int = Field(ge=1)
+    nearest_at_once: int = Field(ge=1)
     llm_timeout_s: float = Field(gt=0)
     walk: WalkSettings
     ingest: IngestSettings

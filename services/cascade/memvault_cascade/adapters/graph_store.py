@@ -7,14 +7,16 @@ Each point carries its user, and every query and deletion names the user: tenant
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from memvault.vectors import And, CollectionSpec, DenseSpec, Eq, FieldKind, Point, RankerQuery, Record, VectorStore
+from memvault.vectors import And, CollectionSpec, DenseSpec, Eq, FieldKind, Hit, Point, RankerQuery, Record, VectorStore
 from memvault_cascade.adapters import records
+from memvault_cascade.adapters.name_table import NameTable, NameTables
 from memvault_cascade.domain.graph.model import GraphChange, Synonym, UserGraph
 from memvault_cascade.ports import GraphState, Kind, Nearest, Totals
 
@@ -33,9 +35,16 @@ _META_ID = "graph"
 class VectorGraphStore:
     """A `GraphStore` on a `VectorStore`; one collection for all users."""
 
-    def __init__(self, store: VectorStore) -> None:
-        """Nothing is opened before `start`."""
+    def __init__(self, store: VectorStore, *, names_in_memory: int = 50_000, at_once: int = 8) -> None:
+        """Nothing is opened before `start`.
+
+        `names_in_memory` bounds what is kept to compare new names with; `at_once` questions are asked in one visit to
+        the store, which serves others in between.
+        """
+        self._at_once = at_once
         self._store = store
+        self._most_names = names_in_memory
+        self._names = NameTables(names_in_memory)
 
     async def start(self, dimension: int) -> None:
         """Open the collection for vectors of the encoder's `dimension`.
@@ -82,8 +91,10 @@ class VectorGraphStore:
         gone += [(Kind.TRIPLE.value, i) for i in change.gone_triples]
         gone += [(_BLOCK, i) for i in change.gone_blocks]
         await self._store.delete(COLLECTION, [records.point_id(user_id, kind, i) for kind, i in gone])
+        names = {e.id: vectors[e.id] for e in change.entities if e.id in vectors}
         blocks = [self._point(user_id, _BLOCK, b.id, records.block_payload(b)) for b in change.blocks]
         await self._store.upsert(COLLECTION, [*blocks, await self._meta_point(user_id, {"version": version})])
+        self._names.written(user_id, version, names, change.gone_entities)
 
     async def _put_with_vectors(
         self, user_id: str, change: GraphChange, vectors: Mapping[str, NDArray[np.float32]]
@@ -125,6 +136,7 @@ class VectorGraphStore:
         """
         meta = await self._meta(user_id)
         version, through = int(meta.get("version", 0)) + 1, max(sequence, int(meta.get("forgotten_through", 0)))
+        self._names.forget(user_id)
         await self._store.delete(COLLECTION, Eq("user", user_id))
         note = {"version": version, "community_version": version, "forgotten_through": through}
         await self._store.upsert(COLLECTION, [self._point(user_id, _META, _META_ID, note)])
@@ -136,6 +148,10 @@ class VectorGraphStore:
 
     async def nearest(self, user_id: str, questions: Sequence[Nearest]) -> dict[str, list[tuple[str, float]]]:
         """See `GraphStore.nearest`."""
+        table = await self._table(user_id) if all(q.kind is Kind.ENTITY for q in questions) else None
+        if table is not None:
+            hits = await asyncio.to_thread(table.nearest, [(q.vector, q.limit) for q in questions])
+            return {q.name: found for q, found in zip(questions, hits, strict=True)}
         rankers = [
             RankerQuery(
                 q.name,
@@ -147,11 +163,31 @@ class VectorGraphStore:
             )
             for q in questions
         ]
-        found = await self._store.query_batch(COLLECTION, rankers)
+        found: dict[str, list[Hit]] = {}
+        for start in range(0, len(rankers), self._at_once):
+            found |= await self._store.query_batch(COLLECTION, rankers[start : start + self._at_once])
         return {
             name: [(str(hit.payload["ref"]), min(1.0, max(0.0, hit.score))) for hit in hits]
             for name, hits in found.items()
         }
+
+    async def _table(self, user_id: str) -> NameTable | None:
+        """Names of a graph that is being written; None when there are too many, or somebody else writes it too."""
+        version = await self.version(user_id)
+        table = self._names.at(user_id, version)
+        if table is not None or await self._count(user_id, Kind.ENTITY) > self._most_names:
+            return table
+        table, offset = NameTable(version), None
+        names = And((Eq("user", user_id), Eq("kind", Kind.ENTITY.value)))
+        while True:
+            page, offset = await self._store.scroll(COLLECTION, names, limit=_PAGE, offset=offset, with_vectors=True)
+            table.put({str(one.payload["ref"]): one.dense[_VECTOR] for one in page if _VECTOR in one.dense})
+            if offset is None:
+                break
+        if await self.version(user_id) != version:
+            return None
+        self._names.keep(user_id, table)
+        return table
 
     async def totals(self, user_id: str) -> Totals:
         """See `GraphStore.totals`."""

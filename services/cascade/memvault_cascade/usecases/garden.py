@@ -86,6 +86,7 @@ class Garden:
         self._parts = parts
         self._report = report
         self._due: dict[str, _Due] = {}
+        self._busy: set[str] = set()
         self._rested_at: dict[str, float] = {}
         self._wake = asyncio.Event()
         self._tending = asyncio.Lock()
@@ -100,7 +101,7 @@ class Garden:
     @property
     def waiting(self) -> int:
         """Users whose communities are behind their graph."""
-        return len(self._due)
+        return len(self._due.keys() | self._busy)
 
     async def run(self) -> None:
         """Tend what changes, until cancelled; begins with what a former process left behind."""
@@ -127,12 +128,15 @@ class Garden:
             if begun < self._ripe_at(user_id):
                 continue
             del self._due[user_id]
+            self._busy.add(user_id)
             try:
                 await self.tend(user_id)
             except Exception as error:  # noqa: BLE001 - one user's trouble must not stop the others' rounds
                 self._report(user_id, error)
                 later = loop.time() + limits.longest_s
                 self._due.setdefault(user_id, _Due(later, later))
+            finally:
+                self._busy.discard(user_id)
             self._rested_at[user_id] = loop.time() + limits.rest * (loop.time() - begun)
         now = loop.time()
         self._rested_at = {user_id: at for user_id, at in self._rested_at.items() if at > now}

@@ -36,8 +36,7 @@ class IngestLimits:
 
     And when two entities are synonyms.
 
-    `synonym_similarity` is calibrated and in [0, 1]; at most `synonyms` are kept for a new entity. In one visit to the
-    store `nearest_at_once` new entities are looked up.
+    `synonym_similarity` is calibrated and in [0, 1]; at most `synonyms` are kept for a new entity.
     """
 
     block_chars: int = 2000
@@ -45,7 +44,6 @@ class IngestLimits:
     synonym_similarity: float = 0.6
     synonyms: int = 5
     batch: int = 64
-    nearest_at_once: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ class Ingest:
         """`parts.changed` is told the user whose graph changed."""
         self._parts = parts
         limits = parts.limits
-        synonyms = SynonymLimits(limits.synonym_similarity, limits.synonyms, limits.nearest_at_once)
+        synonyms = SynonymLimits(limits.synonym_similarity, limits.synonyms)
         self._writer = Writer(parts.graphs, parts.store, parts.vectors, parts.announcer, synonyms, parts.changed)
         self._intake = Intake[IncomingBlock, bool](self._blocks, limits.batch)
 

@@ -22,14 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SynonymLimits:
-    """When two entities are synonyms: `similarity` is calibrated and in [0, 1]; at most `most` for a new entity.
-
-    `at_once` are looked for in one visit to the store, which serves recalls in between.
-    """
+    """When two entities are synonyms: `similarity` is calibrated and in [0, 1]; at most `most` for a new entity."""
 
     similarity: float
     most: int
-    at_once: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +93,17 @@ class Writer:
         if not fresh or not limits.most:
             return ()
         beside = near_newcomers({one: vectors[one] for one in come}, plan.born, limits.similarity)
+        questions = [Nearest(one, Kind.ENTITY, vectors[one], limits.most) for one in fresh]
+        found = await self._store.nearest(user_id, questions)
         joined: list[Synonym] = []
-        for start in range(0, len(fresh), limits.at_once):
-            some = fresh[start : start + limits.at_once]
-            questions = [Nearest(one, Kind.ENTITY, vectors[one], limits.most) for one in some]
-            found = await self._store.nearest(user_id, questions)
-            for one in some:
-                hits = nearest_of(found[one], beside[one], limit=limits.most)
-                known = ((plan.draft.entities.get(other), similarity) for other, similarity in hits if other != one)
-                joined += [
-                    Synonym(one, other.id, similarity)
-                    for other, similarity in known
-                    if other is not None and similarity >= limits.similarity and _may_join(come[one], other)
-                ]
+        for one in fresh:
+            hits = nearest_of(found[one], beside[one], limit=limits.most)
+            known = ((plan.draft.entities.get(other), similarity) for other, similarity in hits if other != one)
+            joined += [
+                Synonym(one, other.id, similarity)
+                for other, similarity in known
+                if other is not None and similarity >= limits.similarity and _may_join(come[one], other)
+            ]
         return tuple(joined)
 
 
