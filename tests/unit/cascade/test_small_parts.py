@@ -55,8 +55,10 @@ class Embedder:
 
     def __init__(self):
         self.described = 0
+        self.asked = []
 
     async def Embed(self, request, timeout=None):  # noqa: ASYNC109 - as in a stub
+        self.asked += request.texts
         base = {"a": [3.0, 1.0], "b": [1.0, 3.0], "mean": [1.0, 1.0]}
         vectors = [np.asarray(base[text], np.float32).tobytes() for text in request.texts]
         return embed_pb2.EmbedResponse(embeddings=[embed_pb2.Embedding(vector=v) for v in vectors])
@@ -80,6 +82,21 @@ async def test_vectors_are_freed_of_the_encoders_mean_and_have_length_one():
     with pytest.raises(Fault) as refused:
         await vectors.calibrated(np.ones(3, np.float32))
     assert refused.value.reason is Reason.FIELD_INVALID
+
+
+async def test_passages_are_asked_for_once_and_what_was_learnt_before_a_failure_is_kept():
+    stub = Embedder()
+    vectors = EmbedServiceVectors(stub, timeout_s=1, batch_timeout_s=1, batch=1, remembered=2)
+    with pytest.raises(KeyError):
+        await vectors.passages(["a", "no such text", "b"])
+    assert stub.asked == ["a", "no such text"]
+    again = await vectors.passages(["b", "a", "b"])
+    assert stub.asked == ["a", "no such text", "b"]
+    assert np.array_equal(again[0], again[2])
+    await vectors.passages(["mean", "a", "b"])
+    assert stub.asked == ["a", "no such text", "b", "mean"]
+    await vectors.passages(["mean"])
+    assert stub.asked[-2:] == ["mean", "mean"], "no more are remembered than was set"
 
 
 class Chat:

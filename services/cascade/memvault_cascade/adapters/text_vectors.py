@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ class EmbedServiceVectors:
         *,
         timeout_s: float,
         batch_timeout_s: float,
-        batch: int = 256,
+        batch: int = 128,
         remembered: int = 8192,
     ) -> None:
         """`timeout_s` bounds a question, `batch_timeout_s` a call with at most `batch` passages of a write.
@@ -63,12 +63,17 @@ class EmbedServiceVectors:
             some = names[start : start + self._batch]
             vectors = await self._embed([missing[key] for key in some], "passage", self._batch_timeout_s)
             found |= zip(some, vectors, strict=True)
-        for key in keys:
-            self._known[key] = found[key]
+            # At once: when a later call fails, the next try need not begin anew.
+            self._remember(zip(some, vectors, strict=True))
+        self._remember((key, found[key]) for key in keys)
+        return [found[key] for key in keys]
+
+    def _remember(self, entries: Iterable[tuple[bytes, NDArray[np.float32]]]) -> None:
+        for key, vector in entries:
+            self._known[key] = vector
             self._known.move_to_end(key)
         while len(self._known) > self._remembered:
             self._known.popitem(last=False)
-        return [found[key] for key in keys]
 
     async def query(self, text: str) -> NDArray[np.float32]:
         """See `TextVectors.query`."""
