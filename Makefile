@@ -19,7 +19,7 @@ python:
 
 # Sets up only when .venv is missing or older than the lock.
 ready: python
-	@test -x $(BIN)/python && { cksum <requirements/dev.txt; cksum <pyproject.toml; } | cmp -s - .venv/memvault-setup || sh scripts/setup.sh
+	@test -x $(BIN)/python && cat requirements/*.txt pyproject.toml | cksum | cmp -s - .venv/memvault-setup || sh scripts/setup.sh
 
 lint: ready ## style, types, layers, contract, YAML
 	$(BIN)/ruff check .
@@ -76,6 +76,9 @@ lock: ready ## resolve and lock the packages anew
 		--custom-compile-command "make lock" pyproject.toml -o requirements/runtime.txt
 	UV_PYTHON_DOWNLOADS=never uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make lock" --extra dev -c requirements/runtime.txt pyproject.toml -o requirements/dev.txt
+	UV_PYTHON_DOWNLOADS=never uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make lock" --extra dev --extra mlx -c requirements/dev.txt pyproject.toml \
+		-o requirements/dev-mlx.txt
 
 clean: ## remove what tools left behind
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -6,6 +6,14 @@ cd "$(dirname "$0")/.."
 python=$(sh scripts/find_python.sh)
 export UV_PYTHON_DOWNLOADS=never PIP_DISABLE_PIP_VERSION_CHECK=1
 lock=requirements/dev.txt
+if "$python" - <<'PYTHON'
+import platform, sys
+name, version = platform.libc_ver()
+sys.exit(name != "glibc" or [int(part) for part in version.split(".")[:2]] < [2, 35])
+PYTHON
+then
+    lock=requirements/dev-mlx.txt # older systems have no wheels of MLX, and do without the tests of its adapters
+fi
 uv=$(command -v uv || true)
 
 if ! PYTHON=.venv/bin/python sh scripts/find_python.sh >/dev/null 2>&1; then
@@ -31,5 +39,4 @@ fi
 # Our own modules too, and now: where Python is told to write no bytecode, each of the services would compile all of it
 # at every start.
 .venv/bin/python -m compileall -qq memvault services demo evals
-cksum <"$lock" >.venv/memvault-setup
-cksum <pyproject.toml >>.venv/memvault-setup
+cat requirements/*.txt pyproject.toml | cksum >.venv/memvault-setup
