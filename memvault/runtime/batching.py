@@ -12,11 +12,14 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from memvault.faults import Fault, Reason
+from memvault.runtime import telemetry
 
 Work = TypeVar("Work")
 Done = TypeVar("Done")
 
 FORGETTING = 0.8  # weight of the past in the running mean of what work costs
+BATCH_WORKS = "memvault.batch.works"  # histogram: pieces of work in one batch
+OUTLIER = 4.0  # times the mean that one batch may count: a model that stalled once is soon taken for quick again
 
 
 @dataclass(slots=True, eq=False)
@@ -35,7 +38,7 @@ class BatchQueue(Generic[Work, Done]):
 
     def __init__(
         self,
-        run: Callable[[Sequence[Work]], Sequence[Done]],
+        run: Callable[[Sequence[Work]], Sequence[Done | Exception]],
         size_of: Callable[[Work], int],
         *,
         batch_size: int,
@@ -44,12 +47,15 @@ class BatchQueue(Generic[Work, Done]):
         """Keep the parts; nothing runs before start().
 
         Args:
-            run: computes a batch; called in the worker thread.
+            run: computes a batch; called in the worker thread. An exception in the place of a result is for the
+                caller of that work alone; one that is raised is for all of the batch.
             size_of: cost of one piece of work, as it lies padded in a batch.
             batch_size: largest cost of a batch; one larger piece goes alone.
-            name: of the thread.
+            name: of the thread, and of the queue in metrics.
 
         """
+        self.batches = self.works = 0  # that were handed to `run`
+        self._name = name
         self._run, self._size_of, self._batch_size = run, size_of, batch_size
         self._urgent: deque[_Job[Work, Done]] = deque()
         self._patient: deque[_Job[Work, Done]] = deque()
@@ -76,7 +82,9 @@ class BatchQueue(Generic[Work, Done]):
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     async def submit(self, works: Sequence[Work], *, urgent: bool, within_s: float) -> list[Done]:
-        """Wait for the results, in order.
+        """Wait for the results, in order; a caller that gives up takes its work out of the queue.
+
+        The wait itself has no end of its own: while a batch runs for long, callers bound it by their deadline.
 
         Raises:
             Fault: DEADLINE_EXCEEDED when a piece could not be done within the time, before it reached the model.
@@ -84,14 +92,17 @@ class BatchQueue(Generic[Work, Done]):
         """
         expires_at = time.monotonic() + within_s
         jobs = [_Job[Work, Done](work, self._size_of(work), expires_at) for work in works]
+        waiting = self._urgent if urgent else self._patient
         # neighbours in a batch should be alike in size: padding is computed too
-        (self._urgent if urgent else self._patient).extend(sorted(jobs, key=lambda job: job.size))
+        waiting.extend(sorted(jobs, key=lambda job: job.size))
         self._arrived.set()
         try:
             return list(await asyncio.gather(*(job.done for job in jobs)))
-        finally:
+        except BaseException:
             for job in jobs:
                 job.done.cancel()
+            _forget_settled(waiting)  # now: while a model stalls, nobody else looks, and readings are large
+            raise
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
@@ -102,6 +113,7 @@ class BatchQueue(Generic[Work, Done]):
                 await self._arrived.wait()
                 continue
             started = time.monotonic()
+            self._count(batch)
             try:
                 results = await loop.run_in_executor(self._thread, self._run, [job.work for job in batch])
                 _settle(batch, results)
@@ -110,8 +122,15 @@ class BatchQueue(Generic[Work, Done]):
             else:
                 self._learn(batch, time.monotonic() - started)
 
+    def _count(self, batch: Sequence[_Job[Work, Done]]) -> None:
+        self.batches += 1
+        self.works += len(batch)
+        telemetry.record(BATCH_WORKS, len(batch), unit="{work}", **{"memvault.batch.queue": self._name})
+
     def _learn(self, batch: Sequence[_Job[Work, Done]], took_s: float) -> None:
         cost = took_s / max(1, sum(job.size for job in batch))
+        if self._seconds_per_size:
+            cost = min(cost, OUTLIER * self._seconds_per_size)
         self._seconds_per_size = FORGETTING * self._seconds_per_size + (1 - FORGETTING) * cost
 
     def _next_batch(self) -> list[_Job[Work, Done]]:
@@ -136,10 +155,14 @@ class BatchQueue(Generic[Work, Done]):
             if job.expires_at <= now + job.size * self._seconds_per_size and not job.done.done():
                 job.done.set_exception(_late())
                 self._seconds_per_size *= FORGETTING  # or one slow batch would have all later work refused
-        alive = [job for job in waiting if not job.done.done()]
-        waiting.clear()
-        waiting.extend(alive)
-        return bool(alive)
+        _forget_settled(waiting)
+        return bool(waiting)
+
+
+def _forget_settled(waiting: deque[_Job[Work, Done]]) -> None:
+    alive = [job for job in waiting if not job.done.done()]
+    waiting.clear()
+    waiting.extend(alive)
 
 
 def _late() -> Fault:

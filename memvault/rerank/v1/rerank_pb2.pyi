@@ -72,17 +72,21 @@ class GetBreakerRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetBreakerResponse(_message.Message):
-    __slots__ = ("state", "consecutive_failures", "retry_at", "opened", "bypassed", "model")
+    __slots__ = ("state", "consecutive_failures", "retry_at", "opened", "bypassed", "model", "readings", "batches")
     STATE_FIELD_NUMBER: _ClassVar[int]
     CONSECUTIVE_FAILURES_FIELD_NUMBER: _ClassVar[int]
     RETRY_AT_FIELD_NUMBER: _ClassVar[int]
     OPENED_FIELD_NUMBER: _ClassVar[int]
     BYPASSED_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
+    READINGS_FIELD_NUMBER: _ClassVar[int]
+    BATCHES_FIELD_NUMBER: _ClassVar[int]
     state: str
     consecutive_failures: int
     retry_at: _timestamp_pb2.Timestamp
     opened: int
     bypassed: int
     model: str
-    def __init__(self, state: _Optional[str] = ..., consecutive_failures: _Optional[int] = ..., retry_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., opened: _Optional[int] = ..., bypassed: _Optional[int] = ..., model: _Optional[str] = ...) -> None: ...
+    readings: int
+    batches: int
+    def __init__(self, state: _Optional[str] = ..., consecutive_failures: _Optional[int] = ..., retry_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., opened: _Optional[int] = ..., bypassed: _Optional[int] = ..., model: _Optional[str] = ..., readings: _Optional[int] = ..., batches: _Optional[int] = ...) -> None: ...

@@ -8,6 +8,7 @@ from typing import Protocol
 from memvault.rerank.v1 import rerank_pb2_grpc
 from memvault.rpc.methods import Registration
 from memvault.runtime import settings as configuration
+from memvault_rerank.adapters.breaker_log import BreakerLog
 from memvault_rerank.adapters.jina_v3 import open_jina_v3
 from memvault_rerank.adapters.late_interaction import LateInteractionModel
 from memvault_rerank.adapters.qwen3_reranker import open_qwen3
@@ -67,7 +68,7 @@ async def build(
     """
     chosen = model or configured_model(settings, home or configuration.home())
     limits = Limits(settings.open_after, settings.cool_down_s)
-    rerank = Rerank(chosen, clock or SystemClock(), limits, timeout_s=settings.timeout_s)
+    rerank = Rerank(chosen, clock or SystemClock(), limits, timeout_s=settings.timeout_s, observer=BreakerLog())
     registration: Registration = (
         rerank_pb2_grpc.add_RerankServiceServicer_to_server,
         RerankHandlers(rerank, settings),

@@ -18,7 +18,7 @@ from memvault_rerank.settings import RerankSettings
 from memvault_rerank.usecases import Rerank, Reranked
 
 MOST_DOCUMENTS = 200  # the contract's
-CALLS, CHANGES = "memvault.rerank.calls", "memvault.rerank.breaker.changes"
+CALLS = "memvault.rerank.calls"
 MODEL_DURATION = "memvault.rerank.model.duration"
 
 
@@ -32,7 +32,6 @@ class RerankHandlers(rpc.RerankServiceServicer):
         reading = _reading(request)
         within_s = remaining_s(self._settings.default_deadline_s) - self._settings.answer_margin_s
         with telemetry.span("rerank.model") as span:
-            before = self._rerank.breaker.phase
             reranked = await self._rerank(reading, within_s=within_s)
             span.set(
                 **{
@@ -44,7 +43,7 @@ class RerankHandlers(rpc.RerankServiceServicer):
                     "memvault.rerank.retry_at": _retry_at(reranked.breaker),
                 }
             )
-        _count(reranked, before)
+        _count(reranked)
         return pb.RerankResponse(
             status=reranked.status.value,
             scores=[
@@ -57,7 +56,7 @@ class RerankHandlers(rpc.RerankServiceServicer):
         )
 
     async def GetBreaker(self, request: pb.GetBreakerRequest, context: object) -> pb.GetBreakerResponse:
-        breaker = self._rerank.breaker
+        breaker, batched = self._rerank.breaker, self._rerank.batched
         closed = breaker.phase is Phase.CLOSED
         return pb.GetBreakerResponse(
             state=breaker.phase.value,
@@ -66,6 +65,8 @@ class RerankHandlers(rpc.RerankServiceServicer):
             opened=breaker.opened,
             bypassed=breaker.bypassed,
             model=self._rerank.model_name,
+            readings=batched.readings,
+            batches=batched.batches,
         )
 
 
@@ -73,11 +74,9 @@ def _retry_at(breaker: Breaker) -> str:
     return "" if breaker.phase is Phase.CLOSED else datetime.fromtimestamp(breaker.retry_at, UTC).isoformat()
 
 
-def _count(reranked: Reranked, before: Phase) -> None:
+def _count(reranked: Reranked) -> None:
     labels = {"memvault.rerank.status": reranked.status.value, "memvault.rerank.breaker": reranked.breaker.phase.value}
     telemetry.counter(CALLS, **labels)
-    if reranked.breaker.phase is not before:
-        telemetry.counter(CHANGES, **{"memvault.rerank.breaker": reranked.breaker.phase.value})
     if reranked.model_ms:
         telemetry.record(MODEL_DURATION, reranked.model_ms / 1000)
 

@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Protocol
 
-from memvault_rerank.domain.reading import Reading, Score
+from memvault_rerank.domain.breaker import Breaker
+from memvault_rerank.domain.reading import Batched, Reading, Score
 
 
 class RerankModel(Protocol):
@@ -12,6 +13,11 @@ class RerankModel(Protocol):
     @property
     def name(self) -> str:
         """The model as answers name it."""
+        ...
+
+    @property
+    def batched(self) -> Batched:
+        """What reached the model since the start."""
         ...
 
     def lacks(self, reading: Reading) -> str:
@@ -25,6 +31,14 @@ class RerankModel(Protocol):
             Fault: DEADLINE_EXCEEDED when the work was dropped before it reached the model.
 
         """
+        ...
+
+
+class BreakerObserver(Protocol):
+    """Hears of the breaker."""
+
+    def changed(self, breaker: Breaker) -> None:
+        """Take note that the breaker closed, opened or began to probe; told once for each change."""
         ...
 
 

@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from memvault.faults import Fault, Reason
 from memvault_rerank.domain.breaker import Admission, Breaker, Limits, Outcome, ask, tell
-from memvault_rerank.domain.reading import Reading, Score
-from memvault_rerank.ports import Clock, RerankModel
+from memvault_rerank.domain.reading import Batched, Reading, Score
+from memvault_rerank.ports import BreakerObserver, Clock, RerankModel
 
 _LOG = logging.getLogger(__name__)
 
@@ -50,8 +50,17 @@ class Reranked:
 class Rerank:
     """One model behind one breaker; the state lives as long as the process."""
 
-    def __init__(self, model: RerankModel | None, clock: Clock, limits: Limits, *, timeout_s: float) -> None:
+    def __init__(
+        self,
+        model: RerankModel | None,
+        clock: Clock,
+        limits: Limits,
+        *,
+        timeout_s: float,
+        observer: BreakerObserver | None = None,
+    ) -> None:
         self._model, self._clock, self._limits, self._timeout_s = model, clock, limits, timeout_s
+        self._observer = observer
         self._breaker = Breaker()
 
     @property
@@ -63,6 +72,11 @@ class Rerank:
     def model_name(self) -> str:
         """The model in use; empty: none."""
         return "" if self._model is None else self._model.name
+
+    @property
+    def batched(self) -> Batched:
+        """What reached the model since the start."""
+        return Batched() if self._model is None else self._model.batched
 
     async def __call__(self, reading: Reading, *, within_s: float) -> Reranked:
         """Score a reading.
@@ -79,7 +93,8 @@ class Rerank:
             return self._without(Status.NO_MODEL, lacking)
         if within_s <= 0:
             return self._without(Status.EXPIRED, "the deadline had passed before the model was asked")
-        self._breaker, admission = ask(self._breaker, now=self._now(), limits=self._limits)
+        breaker, admission = ask(self._breaker, now=self._now(), limits=self._limits)
+        self._move(breaker)
         if admission is None:
             wait_s = self._breaker.retry_at - self._now()
             return self._without(Status.BYPASSED, f"the model failed repeatedly; the next try is in {wait_s:.0f} s")
@@ -114,11 +129,18 @@ class Rerank:
             _LOG.exception("%s failed", model.name)
             outcome, status, detail = Outcome.FAILED, Status.FAILED, f"{model.name}: {type(error).__name__}"
         finally:
-            self._breaker = tell(self._breaker, admission, outcome, now=self._now(), limits=self._limits)
+            self._move(tell(self._breaker, admission, outcome, now=self._now(), limits=self._limits))
         if status is not Status.OK:
             return self._without(status, detail)
         took_ms = (time.perf_counter() - started) * 1000
         return Reranked(status, self._breaker, tuple(scores), took_ms)
+
+    def _move(self, breaker: Breaker) -> None:
+        """Keep the new state and tell of a change: here, since calls side by side see each other's changes."""
+        changed = breaker.generation != self._breaker.generation
+        self._breaker = breaker
+        if changed and self._observer is not None:
+            self._observer.changed(breaker)
 
     def _without(self, status: Status, detail: str) -> Reranked:
         return Reranked(status, self._breaker, detail=detail)

@@ -79,10 +79,26 @@ class BreakerMachine(RuleBasedStateMachine):
         assert self.breaker.phase is expected
 
     @invariant()
+    def no_wait_is_longer_than_a_cool_down_once_somebody_asks(self) -> None:
+        asked, admission = ask(self.breaker, now=self.now, limits=LIMITS)
+        if admission is None:
+            assert asked.retry_at <= self.now + LIMITS.cool_down_s
+
+    @invariant()
+    def it_never_wedges(self) -> None:
+        """Whatever happened, and whoever never comes back: a cool-down after somebody asked, a call is let through."""
+        asked, admission = ask(self.breaker, now=self.now, limits=LIMITS)
+        if admission is None:
+            _, admission = ask(asked, now=self.now + LIMITS.cool_down_s, limits=LIMITS)
+        assert admission is not None
+
+    @invariant()
     def fewer_failures_than_it_takes_keep_it_closed(self) -> None:
         if self.breaker.phase is Phase.CLOSED:
             assert self.breaker.failures == self.failures_in_row < LIMITS.open_after
 
 
 TestBreakerAgainstItsModel = BreakerMachine.TestCase
-TestBreakerAgainstItsModel.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestBreakerAgainstItsModel.settings = settings(
+    max_examples=100, stateful_step_count=40, deadline=None, derandomize=True, database=None
+)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from memvault.faults import Fault, Reason
-from memvault.runtime.batching import BatchQueue
+from memvault.runtime import telemetry
+from memvault.runtime.batching import BATCH_WORKS, BatchQueue
 
 
 class Recorder:
@@ -77,9 +78,11 @@ async def test_work_that_takes_longer_than_is_left_is_refused_before_it_begins_y
         await queue.submit(["y"], urgent=True, within_s=0.01)
     assert ["y"] not in recorder.batches
     recorder.seconds = 0.0
+    queue._seconds_per_size = 10.0
     outcomes = await asyncio.gather(
-        *(queue.submit(["z"], urgent=True, within_s=0.02) for _ in range(10)), return_exceptions=True
+        *(queue.submit(["z"], urgent=True, within_s=1.0) for _ in range(20)), return_exceptions=True
     )
+    assert isinstance(outcomes[0], Fault)
     assert outcomes[-1] == ["Z"]
     await queue.stop()
 
@@ -114,4 +117,82 @@ async def test_a_caller_that_gave_up_leaves_no_work_behind() -> None:
     begun = time.monotonic()
     assert await queue.submit(["y"], urgent=False, within_s=5.0) == ["Y"]
     assert time.monotonic() - begun < 1.0
+    await queue.stop()
+
+
+class Gate:
+    """A model that holds its thread until it is opened."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.opened = threading.Event()
+        self.opened.set()
+
+    def run(self, batch: Sequence[str]) -> list[str]:
+        self.batches.append(list(batch))
+        assert self.opened.wait(30)
+        return [work.upper() for work in batch]
+
+
+@pytest.mark.r("R-22")
+async def test_while_a_model_stalls_work_that_was_given_up_is_let_go_of_at_once_and_never_computed() -> None:
+    gate = Gate()
+    queue = BatchQueue[str, str](gate.run, len, batch_size=100, name="worker")
+    await queue.start(lambda: None)
+    await queue.submit(["warm"], urgent=True, within_s=5.0)
+    gate.opened.clear()
+    stalled = asyncio.create_task(queue.submit(["first"], urgent=True, within_s=60.0))
+    while len(gate.batches) < 2:  # noqa: ASYNC110 - the model notes its batches in its own thread
+        await asyncio.sleep(0.001)
+    for _ in range(20):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await queue.submit(["given up"], urgent=True, within_s=60.0)
+    assert not queue._urgent, "a reading is large: a stall must not heap them up"
+    gate.opened.set()
+    assert await stalled == ["FIRST"]
+    assert await queue.submit(["next"], urgent=True, within_s=60.0) == ["NEXT"]
+    assert gate.batches == [["warm"], ["first"], ["next"]]
+    await queue.stop()
+
+
+@pytest.mark.r("R-22")
+async def test_one_stall_does_not_have_the_work_after_it_refused() -> None:
+    recorder = Recorder(seconds=0.002)
+    queue = await started(recorder)
+    for _ in range(5):
+        await queue.submit(["x"], urgent=True, within_s=5.0)
+    recorder.seconds = 1.0
+    await queue.submit(["x"], urgent=True, within_s=5.0)
+    recorder.seconds = 0.002
+    assert await queue.submit(["y"], urgent=True, within_s=0.15) == ["Y"]
+    await queue.stop()
+
+
+async def test_an_exception_in_the_place_of_a_result_is_for_that_work_alone() -> None:
+    def run(batch: Sequence[str]) -> list[str | Exception]:
+        return [ValueError("bad work") if work == "bad" else work.upper() for work in batch]
+
+    queue = BatchQueue[str, str](run, len, batch_size=100, name="worker")
+    await queue.start(lambda: None)
+    works = ("a", "bad", "c")
+    outcomes = await asyncio.gather(
+        *(queue.submit([work], urgent=True, within_s=5.0) for work in works), return_exceptions=True
+    )
+    assert [str(one) for one in outcomes] == [str(["A"]), "bad work", str(["C"])]
+    assert (queue.batches, queue.works) == (1, 3), "calls that wait at the same time share a batch"
+    await queue.stop()
+
+
+async def test_the_works_of_each_batch_show_in_the_metrics() -> None:
+    def seen() -> tuple[int, float]:
+        figures = [one for one in telemetry.snapshot() if one.name == BATCH_WORKS]
+        mine = [one for one in figures if one.attributes["memvault.batch.queue"] == "counted"]
+        return sum(one.count for one in mine), sum(one.value for one in mine)
+
+    queue = BatchQueue[str, str](list, len, batch_size=100, name="counted")
+    await queue.start(lambda: None)
+    await asyncio.gather(*(queue.submit([work], urgent=True, within_s=5.0) for work in "abc"))
+    await queue.submit(["d"], urgent=True, within_s=5.0)
+    assert seen() == (2, 4.0)
     await queue.stop()

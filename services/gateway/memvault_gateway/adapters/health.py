@@ -74,7 +74,8 @@ class PartsHealth:
 
     async def _rerank(self, timeout_s: float) -> PartState:
         asked = call(self._peers.rerank.GetBreaker, rerank_pb2.GetBreakerRequest(), timeout_s=timeout_s)
-        return await _state("rerank", asked, ("state", "model", "consecutive_failures", "opened", "bypassed"))
+        figures = ("consecutive_failures", "opened", "bypassed", "readings", "batches")
+        return await _state("rerank", asked, ("state", "model", *figures))
 
     async def _cascade(self, timeout_s: float) -> PartState:
         asked = call(self._peers.cascade.GetGraph, cascade_pb2.GetGraphRequest(), timeout_s=timeout_s)

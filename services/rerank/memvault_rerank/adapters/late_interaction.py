@@ -6,7 +6,7 @@ import numpy as np
 
 from memvault.runtime.batching import BatchQueue
 from memvault_rerank.domain.maxsim import late_interaction
-from memvault_rerank.domain.reading import Document, Reading, Score
+from memvault_rerank.domain.reading import Batched, Document, Reading, Score
 
 
 class LateInteractionModel:
@@ -31,6 +31,11 @@ class LateInteractionModel:
         """Let the running batch end; what waits is cancelled."""
         await self._queue.stop()
 
+    @property
+    def batched(self) -> Batched:
+        """What reached the model since the start."""
+        return Batched(self._queue.works, self._queue.batches)
+
     def lacks(self, reading: Reading) -> str:
         """Token vectors of the query and of at least one document are needed, all of one dimension."""
         if reading.query_tokens is None or not len(reading.query_tokens):
@@ -50,11 +55,16 @@ class LateInteractionModel:
         return scores
 
 
-def _score(batch: Sequence[Reading]) -> list[list[Score]]:
-    return [
-        [] if reading.query_tokens is None else late_interaction(reading.query_tokens, reading.documents)
-        for reading in batch
-    ]
+def _score(batch: Sequence[Reading]) -> list[list[Score] | Exception]:
+    return [_scored(reading) for reading in batch]
+
+
+def _scored(reading: Reading) -> list[Score] | Exception:
+    """Score one reading; what goes wrong is its own: three callers of one batch are not three failures in a row."""
+    try:
+        return [] if reading.query_tokens is None else late_interaction(reading.query_tokens, reading.documents)
+    except Exception as error:  # noqa: BLE001 - the queue hands it to the caller
+        return error
 
 
 def _tokens(reading: Reading) -> int:

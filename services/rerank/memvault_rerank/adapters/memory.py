@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 
-from memvault_rerank.domain.reading import Reading, Score
+from memvault_rerank.domain.reading import Batched, Reading, Score
 
 
 class ScriptedModel:
@@ -20,6 +20,11 @@ class ScriptedModel:
 
     async def stop(self) -> None:
         """Nothing to release."""
+
+    @property
+    def batched(self) -> Batched:
+        """Every reading is a batch of its own."""
+        return Batched(len(self.readings), len(self.readings))
 
     def lacks(self, reading: Reading) -> str:
         """Any reading will do."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from memvault.faults import Fault, Reason
 from memvault.runtime.batching import BatchQueue
-from memvault_rerank.domain.reading import Document, Reading, Score
+from memvault_rerank.domain.reading import Batched, Document, Reading, Score
 
 _LOG = logging.getLogger(__name__)
 _WARM_UP = Reading("warm up", (Document("warm-up", "a short document"),))
@@ -47,6 +47,11 @@ class TextReader:
         """Let the running reading end; what waits is cancelled."""
         await self._queue.stop()
         self._scorer = None
+
+    @property
+    def batched(self) -> Batched:
+        """What reached the model since the start."""
+        return Batched(self._queue.works, self._queue.batches)
 
     def lacks(self, reading: Reading) -> str:
         """Any reading will do, once the model is there."""

@@ -38,6 +38,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Batched:
+    """What reached a model since the start: readings, and the batches that they came in."""
+
+    readings: int = 0
+    batches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """Higher is better, comparable within one reading only.
 
