@@ -34,8 +34,30 @@ def spread(samples_ms: Sequence[float]) -> Spread:
     return Spread(float(p50), float(p95), float(p99), len(samples_ms))
 
 
+@dataclass
+class Again:
+    """Measurements that failed in one way and are taken again: at most `most`, so many were `taken`."""
+
+    kind: type[Exception]
+    most: int
+    taken: int = 0
+
+    async def timed(self, operation: Operation) -> float:
+        """Run an operation until it succeeds; milliseconds of that time alone."""
+        while True:
+            begin = time.perf_counter()
+            try:
+                await operation()
+            except self.kind:
+                self.taken += 1
+                if self.taken > self.most:
+                    raise
+            else:
+                return (time.perf_counter() - begin) * 1000
+
+
 async def interleaved(
-    operations: Mapping[str, Operation], *, rounds: int, warm_up: int, seed: int
+    operations: Mapping[str, Operation], *, rounds: int, warm_up: int, seed: int, again: Again
 ) -> dict[str, list[float]]:
     """Run every operation once per round, in an order shuffled anew; return milliseconds after the warm-up rounds."""
     chance = Random(seed)
@@ -44,9 +66,7 @@ async def interleaved(
     for turn in range(warm_up + rounds):
         chance.shuffle(names)
         for name in names:
-            begin = time.perf_counter()
-            await operations[name]()
-            took_ms = (time.perf_counter() - begin) * 1000
+            took_ms = await again.timed(operations[name])
             if turn >= warm_up:
                 taken[name].append(took_ms)
     return taken

@@ -14,7 +14,7 @@ import redis
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from memvault.embed.v1 import embed_pb2, embed_pb2_grpc
-from memvault_evals.bench.asking import DEEP, FAST, NO_CASCADE, NO_RERANK, Asking, recall, warm_up
+from memvault_evals.bench.asking import DEEP, FAST, NO_CASCADE, NO_RERANK, Asking, DegradedError, recall, warm_up
 from memvault_evals.bench.filling import idle, memory_mb, pids
 from memvault_evals.bench.load import closed, open_loop
 from memvault_evals.bench.plan import Plan
@@ -23,10 +23,11 @@ from memvault_evals.floors import FloatArray, Floor
 from memvault_evals.house import Client, House, load_average
 from memvault_evals.processor import of_processes, of_this_process
 from memvault_evals.synthetic import memories
-from memvault_evals.timing import Operation, interleaved, spread
+from memvault_evals.timing import Again, Operation, interleaved, spread
 
 WARM_UP = 5
 CPU_ROUNDS = 20
+AGAIN_SHARE = 10  # one measurement in so many rounds may be taken again
 LOAD_QUESTIONS = 96  # of each number of clients
 Say = Callable[[str], None]
 # What an operation cannot do without, by the names of other operations
@@ -46,7 +47,7 @@ async def measured(house: House, floor: Floor, fresh: Iterator[str], plan: Plan,
     """Measure everything in a house that is running.
 
     Raises:
-        EvalError: When a recall is degraded, or a prefetch hit is none.
+        EvalError: When too many recalls are degraded, or a prefetch hit is none.
     """
     state = house.state()
     with (
@@ -55,6 +56,7 @@ async def measured(house: House, floor: Floor, fresh: Iterator[str], plan: Plan,
         grpc.insecure_channel(state["grpc"]) as gateway,
     ):
         asking = Asking(client, fresh)
+        again = Again(DegradedError, max(1, plan.rounds // AGAIN_SHARE))
         say("warming up")
         warm_up(client, fresh)
         await idle(house)
@@ -64,14 +66,15 @@ async def measured(house: House, floor: Floor, fresh: Iterator[str], plan: Plan,
         with grpc.insecure_channel(search or state["grpc"]) as channel:
             if search:  # in one process nobody listens there
                 operations["embedding over gRPC"] = _embedding_over_grpc(channel, fresh)
-            taken = await interleaved(operations, rounds=plan.rounds, warm_up=WARM_UP, seed=plan.seed)
+            taken = await interleaved(operations, rounds=plan.rounds, warm_up=WARM_UP, seed=plan.seed, again=again)
         say("prefetch hits")
         prepared = Prepared(client, state["nats"], memories(seed=plan.seed))
-        taken |= await _hits(prepared, _hops(asking, store, gateway), plan)
+        taken |= await _hits(prepared, _hops(asking, store, gateway), plan, again)
         say("processor time")
         processor = await _processor(house, operations, prepared)
     found = {
         "load": load_average(),
+        "taken_again": again.taken,
         "rows": {name: asdict(spread(samples)) for name, samples in taken.items()},
         "hops": {mode: _spreads(hops) for mode, hops in asking.times.items()},
         "reranked_share": float(np.mean(asking.reranked)),
@@ -97,7 +100,7 @@ def ratios(cost: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-async def _hits(prepared: Prepared, hops: Mapping[str, Operation], plan: Plan) -> dict[str, list[float]]:
+async def _hits(prepared: Prepared, hops: Mapping[str, Operation], plan: Plan, again: Again) -> dict[str, list[float]]:
     """Hits in turn with their own floor, in stretches that end before the prepared answer grows old."""
     taken: dict[str, list[float]] = {}
     left = plan.rounds
@@ -109,7 +112,7 @@ async def _hits(prepared: Prepared, hops: Mapping[str, Operation], plan: Plan) -
             "prefetch hit, nobody told": lambda: prepared.hit(origin="eval"),
             **{f"{name} beside hits": hop for name, hop in hops.items()},
         }
-        part = await interleaved(operations, rounds=rounds, warm_up=2, seed=plan.seed + left)
+        part = await interleaved(operations, rounds=rounds, warm_up=2, seed=plan.seed + left, again=again)
         for name, samples in part.items():
             taken.setdefault(name, []).extend(samples)
         left -= rounds

@@ -56,6 +56,8 @@ def _told(report: Mapping[str, Any], say: Say) -> None:
         _many(say, of_mode, mode)
         _hops(say, of_mode, mode)
         for stage in of_mode:
+            if again := stage["modes"][mode].get("taken_again"):
+                say(f"{stage['name']}, {mode}: {again} measurements were taken again, because a part was left out")
             _verdict(say, stage, mode)
     _growth(say, stages, report["plan"]["modes"])
     if any(stage["synthetic"] for stage in stages):

@@ -7,7 +7,7 @@ import pytest
 
 from memvault_evals.processor import of_processes, of_this_process
 from memvault_evals.synthetic import blocks, memories, questions
-from memvault_evals.timing import interleaved, spread
+from memvault_evals.timing import Again, interleaved, spread
 
 
 def test_the_same_seed_makes_the_same_vault_and_ids_are_unique() -> None:
@@ -51,9 +51,26 @@ async def test_every_operation_runs_once_a_round_and_the_warm_up_is_not_counted(
 
         return work
 
-    taken = await interleaved({"a": operation("a"), "b": operation("b")}, rounds=5, warm_up=2, seed=1)
+    never = Again(KeyError, most=0)
+    taken = await interleaved({"a": operation("a"), "b": operation("b")}, rounds=5, warm_up=2, seed=1, again=never)
     assert {name: len(samples) for name, samples in taken.items()} == {"a": 5, "b": 5}
     assert all(set(ran[at : at + 2]) == {"a", "b"} for at in range(0, 14, 2))
+
+
+async def test_what_failed_is_measured_again_but_not_for_ever() -> None:
+    calls: list[int] = []
+
+    async def fails_at_first() -> None:
+        calls.append(1)
+        if len(calls) <= 2:
+            raise KeyError
+
+    again = Again(KeyError, most=2)
+    taken = await interleaved({"a": fails_at_first}, rounds=3, warm_up=0, seed=1, again=again)
+    assert (len(taken["a"]), len(calls), again.taken) == (3, 5, 2)
+    calls.clear()
+    with pytest.raises(KeyError):
+        await interleaved({"a": fails_at_first}, rounds=3, warm_up=0, seed=1, again=Again(KeyError, most=1))
 
 
 def test_a_spread_is_median_ninety_fifth_and_ninety_ninth_percentile() -> None:
