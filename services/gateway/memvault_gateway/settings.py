@@ -11,10 +11,11 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 
 class DeadlineSettings(BaseModel):
-    """How long a recall and its hops may take."""
+    """How long a recall and its hops may take; `answer_share` of it is kept for screening, packing and sending."""
 
     model_config = _FROZEN
 
+    answer_share: float = Field(ge=0, le=0.5)
     fast_ms: int = Field(gt=0)
     deep_ms: int = Field(gt=0)
     router_ms: int = Field(gt=0)

@@ -107,10 +107,15 @@ class Sources(_Section):
 
 
 class Calls(_Section):
-    """Bounds of calls to others, in seconds: a rerank takes at most `rerank_timeout_s`."""
+    """Bounds of calls to others, in seconds.
+
+    A rerank takes at most `rerank_timeout_s`, and never what search needs to answer without it: of the deadline
+    `rerank_reserve_s` is kept, or `rerank_reserve_share` of what is left when that is more.
+    """
 
     rerank_timeout_s: Seconds
     rerank_reserve_s: Seconds
+    rerank_reserve_share: Annotated[float, Field(ge=0.1, le=0.9)]
 
 
 class Qwen3Settings(_Section):

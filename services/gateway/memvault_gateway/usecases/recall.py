@@ -46,7 +46,8 @@ class Recall:
         """
         limits = self._settings.deadline
         given_s = ask.deadline_ms / 1000 if ask.deadline_ms else None
-        watch = Watch(self._parts.clock, self._parts.observer, given_s or limits.fast_ms / 1000)
+        within_s = given_s or limits.fast_ms / 1000
+        watch = Watch(self._parts.clock, self._parts.observer, within_s, answer_share=limits.answer_share)
         understanding = await self._understand(ask, watch)
         if given_s is None and understanding.thinking_mode == "slow":
             watch.deadline_s = limits.deep_ms / 1000

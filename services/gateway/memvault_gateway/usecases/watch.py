@@ -26,13 +26,18 @@ def degradation(part: str, fault: Fault) -> Degradation:
 
 
 class Watch:
-    """Collects, for one recall: time of each hop, parts left out, steps not taken. Deadlines in seconds."""
+    """Collects, for one recall: time of each hop, parts left out, steps not taken. Deadlines in seconds.
 
-    def __init__(self, clock: Clock, observer: Observer, deadline_s: float) -> None:
+    Of the deadline the share `answer_share`, [0, 0.5], is no hop's: a part that takes all it may must still leave the
+    time to deliver the answer without it (R-44).
+    """
+
+    def __init__(self, clock: Clock, observer: Observer, deadline_s: float, *, answer_share: float) -> None:
         self._clock = clock
         self._observer = observer
         self._began = clock.monotonic()
         self.deadline_s = deadline_s
+        self._answer_share = answer_share
         self.times: list[HopTime] = []
         self.degraded: list[Degradation] = []
         self.skipped: list[Skip] = []
@@ -54,7 +59,7 @@ class Watch:
 
     def left_s(self, most: float | None = None) -> float:
         """Seconds that a hop may take, at least a millisecond: a call without time left fails at once and says so."""
-        left = max(0.001, self.deadline_s - self.spent_s())
+        left = max(0.001, (1.0 - self._answer_share) * self.deadline_s - self.spent_s())
         return left if most is None else min(left, most)
 
     def degrade(self, part: str, fault: Fault) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -125,8 +126,25 @@ class Finishing:
         shown: Shown,
         timeout_s: float,
     ) -> Reranked:
+        """Ask the reranker; what it reads is fetched within the same time, or the reserve would be spent on that."""
         if timeout_s <= 0.0:
             return Reranked("TIMEOUT", detail="no time was left for a rerank")
+        try:
+            async with asyncio.timeout(timeout_s) as bound:
+                candidates, query_tokens = await self._reading(question, rows, scored, shown)
+                left_s = max(0.0, (bound.when() or 0.0) - asyncio.get_running_loop().time())
+                return await self._reranker.rerank(
+                    question.text, candidates, query_tokens=query_tokens, timeout_s=left_s
+                )
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            return Reranked("TIMEOUT", detail=f"no answer within {timeout_s:.2f} s")
+
+    async def _reading(
+        self, question: Question, rows: Sequence[int], scored: Scored, shown: Shown
+    ) -> tuple[list[RerankCandidate], TokenVectors | None]:
+        """Return what the reranker reads: the candidates of the rows, and the token vectors of the query."""
         readings = {row: shown.readings(row) for row in rows}
         point_ids = list(dict.fromkeys(point for reading in readings.values() for point in reading))
         tokens = await self._index.token_vectors(shown.user_id, point_ids)
@@ -145,7 +163,7 @@ class Finishing:
             )
             for row in rows
         ]
-        return await self._reranker.rerank(question.text, candidates, query_tokens=query_tokens, timeout_s=timeout_s)
+        return candidates, query_tokens
 
     async def _query_tokens(self, text: str) -> TokenVectors | None:
         embedded = await self._embedder.embed([text], "query", token_vectors=True)

@@ -147,9 +147,11 @@ class Searching:
         return replace(question, tokens=tokens), embedded.vectors[0]
 
     def _rerank_time(self, numbers: SearchSettings) -> float:
-        """Seconds a rerank may take, so that something is left of the deadline for the answer."""
-        most, reserve = numbers.calls.rerank_timeout_s, numbers.calls.rerank_reserve_s
-        return min(most, self._time_left_s(most + reserve) - reserve)
+        """Seconds a rerank may take, so that enough is left of the deadline to answer without one."""
+        calls = numbers.calls
+        most, share = calls.rerank_timeout_s, calls.rerank_reserve_share
+        left = self._time_left_s(most / (1 - share) + calls.rerank_reserve_s)
+        return min(most, left - max(calls.rerank_reserve_s, share * left))
 
     def _chosen(self, question: Question, numbers: SearchSettings) -> Strengths:
         return self._strengths.choose(numbers.strengths, question.intent, question.facet)
