@@ -35,6 +35,8 @@ PRODUCT = (
     "memvault_gateway", "memvault_laptop", "memvault_evals",
 )  # fmt: skip
 
+POINTS = 400
+
 app = typer.Typer(help="Measure quality against public data.")
 
 
@@ -47,6 +49,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - every option of a command is a paramet
     suite: Annotated[str, typer.Option(help=f"Of {', '.join(one.name for one in SUITES)}, all.")] = "all",
     sets: Annotated[str, typer.Option(help="Only these sets of the suites, such as locomo,madial_zh.")] = "",
     scopes: Annotated[str, typer.Option(help="Only these scopes of the sets, such as conv-26.")] = "",
+    points: Annotated[int, typer.Option(help="Prefetch: so many points of a set, drawn; 0: all.", min=0)] = POINTS,
     profile: Annotated[str, typer.Option(help=f"Of {', '.join(PROFILES)}; the first is compared with.")] = "tuned",
     ablate: Annotated[str, typer.Option(help=f"Switch off one by one: {', '.join(ABLATIONS)}.")] = "",
     off: Annotated[list[str] | None, typer.Option(help="Parts to switch off together; may be repeated.")] = None,
@@ -72,7 +75,7 @@ def evaluate(  # noqa: PLR0913, PLR0917 - every option of a command is a paramet
         )
         workspace = Workspace(folder or default_folder())
         where = Data(data, corpora or data.parent / "corpora")
-        measuring = Measuring(where, chosen, variants, frozenset(_listed(scopes)))
+        measuring = Measuring(where, chosen, variants, frozenset(_listed(scopes)), points)
         found = measuring.run(workspace, _mode(mode), workers, errors, fresh=fresh)
     except EvalError as error:
         errors.print(f"eval: {error}", style="red", highlight=False, markup=False)
@@ -117,10 +120,16 @@ class Measuring:
     """What is measured: sets of suites under variants."""
 
     def __init__(
-        self, data: Data, chosen: Sequence[tuple[Suite, str]], variants: Sequence[Variant], scopes: frozenset[str]
+        self,
+        data: Data,
+        chosen: Sequence[tuple[Suite, str]],
+        variants: Sequence[Variant],
+        scopes: frozenset[str],
+        points: int,
     ) -> None:
-        """Keep them."""
+        """Keep them; see `Run`."""
         self._data, self._chosen, self._variants, self._scopes = data, chosen, variants, scopes
+        self._points = points
 
     def run(
         self, workspace: Workspace, mode: Mode, workers: int, errors: Console, *, fresh: bool
@@ -142,7 +151,7 @@ class Measuring:
             log = stack.enter_context(closing(AnswerLog(answers)))
             bars = stack.enter_context(Bars(errors))
             gateway = Gateway(client, state["nats"], state["redis"])
-            run = Run(self._data, gateway, self._variants, log, bars, vault, self._scopes)
+            run = Run(self._data, gateway, self._variants, log, bars, vault, self._scopes, self._points)
             found = self._measure(run)
             if log.reused:
                 errors.print(f"went on with an interrupted run: {log.reused} answers were there", highlight=False)
@@ -165,7 +174,7 @@ class Measuring:
     def _name(self, mode: Mode) -> str:
         """Of the run: another product, data, or question is another run."""
         told = hashlib.sha256(fingerprint(PRODUCT).encode())
-        told.update(repr((mode, sorted(self._scopes), [one.label for one in self._variants])).encode())
+        told.update(repr((mode, sorted(self._scopes), self._points, [one.label for one in self._variants])).encode())
         told.update(repr([(suite.name, name) for suite, name in self._chosen]).encode())
         for folder in (self._data.folder, self._data.folder / "restricted", self._data.corpora):
             for path in sorted(folder.glob("*.jsonl*")):

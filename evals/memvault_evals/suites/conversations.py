@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import accumulate
 from typing import Any
 
 from memvault_evals.datasets import Data, user_of
@@ -63,6 +65,17 @@ def read_conversations(data: Data, set_name: str, scopes: frozenset[str] = froze
     if not found:
         raise EvalError(f"{set_name} has no conversation among {sorted(scopes)}: see its `scope` fields")
     return found
+
+
+def drawn(conversations: Sequence[Conversation], points: int) -> list[Conversation]:
+    """Return conversations drawn until they hold `points` points, in their order; 0: all.
+
+    The draw goes by a hash of the id, so that it is the same on every machine, and a larger one holds a smaller one.
+    """
+    by_chance = sorted(conversations, key=lambda one: blake2b(one.id.encode(), digest_size=8).digest())
+    before = accumulate((len(one.points) for one in by_chance), initial=0)
+    chosen = {one.id for one, held in zip(by_chance, before, strict=False) if not points or held < points}
+    return [one for one in conversations if one.id in chosen]
 
 
 def _kdconv(data: Data, scopes: frozenset[str]) -> Iterator[Conversation]:

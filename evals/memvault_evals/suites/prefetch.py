@@ -28,6 +28,7 @@ from memvault_evals.suites.conversations import (
     MTRAG,
     Conversation,
     Point,
+    drawn,
     read_blocks,
     read_conversations,
 )
@@ -61,7 +62,7 @@ class PrefetchSuite:
 
     def measure(self, set_name: str, run: Run) -> Mapping[str, SetReport]:
         """Play what was not played yet, and count."""
-        conversations = read_conversations(run.data, set_name, run.scopes)
+        conversations = drawn(read_conversations(run.data, set_name, run.scopes), run.points)
         variant = _plain(run, conversations[0].user_id)
         run.progress.begin(f"{set_name}: playing", sum(len(one.turns) for one in conversations))
         asyncio.run(_play_all(run, conversations))

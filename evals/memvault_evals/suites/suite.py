@@ -31,6 +31,7 @@ class Run:
     Attributes:
         variants: At least one; the first is what others are compared with.
         scopes: Only these scopes; empty: all.
+        points: Conversations are drawn until so many points are in; 0: all.
         vault: Where users are written, once.
     """
 
@@ -41,6 +42,7 @@ class Run:
     progress: Progress
     vault: Vault
     scopes: frozenset[str] = frozenset()
+    points: int = 0
 
 
 class Suite(Protocol):

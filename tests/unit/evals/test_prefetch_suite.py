@@ -21,7 +21,7 @@ from memvault.text import query_hash
 from memvault_evals.datasets import Data
 from memvault_evals.house import EvalError
 from memvault_evals.suites import playing
-from memvault_evals.suites.conversations import KDCONV, MTRAG, Conversation, Point, read_conversations
+from memvault_evals.suites.conversations import KDCONV, MTRAG, Conversation, Point, drawn, read_conversations
 from memvault_evals.suites.playing import GAP_S, Stage, documents, play, seed
 from memvault_evals.suites.prefetch import ready, report
 
@@ -264,3 +264,13 @@ async def test_what_expires_on_the_clock_of_the_conversation_leaves_the_store() 
     assert asked == [*[(number, 1) for number in range(7)], (7, 0), (8, 0)]
     assert played["turns"][0]["stored"][0]["documents"] == ["a"]
     assert [ready(played["turns"], number) for number in (6, 7)] == [["a"], []]
+
+
+def test_conversations_are_drawn_until_enough_points_are_in() -> None:
+    point = Point("p", "k", 0, "next", frozenset({"d"}), frozenset())
+    talks = [Conversation(f"c{number}", "u", (("user", "hi"),), (point,) * 3) for number in range(20)]
+    few, more = drawn(talks, 7), drawn(talks, 30)
+    assert (len(few), len(more)) == (3, 10)
+    assert [one for one in more if one in few] == few
+    assert [one.id for one in few] != ["c0", "c1", "c2"]
+    assert drawn(talks, 0) == drawn(talks, 1000) == talks
