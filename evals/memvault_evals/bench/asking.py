@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from typing import Any
 
 from memvault_evals.bench.filling import USER
@@ -65,6 +66,18 @@ def warm_up(client: Client, fresh: Iterator[str]) -> None:
                 if time.monotonic() - begun > WARM_UP_LIMIT_S:
                     raise
                 time.sleep(WARM_UP_PAUSE_S)
+
+
+def reranked(address: str) -> dict[str, int]:
+    """What the reranker has read since its start: `readings`, one for each call, in so many `batches`.
+
+    Args:
+        address: `host:port` of the gateway's HTTP face.
+    """
+    with closing(Client(address)) as client:
+        parts = client.call("GET", "/v1/status")["parts"]
+    details = next((one.get("details", {}) for one in parts if one["part"] == "rerank"), {})
+    return {name: int(details.get(name, 0)) for name in ("readings", "batches")}
 
 
 class Asking:

@@ -14,7 +14,17 @@ import redis
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from memvault.embed.v1 import embed_pb2, embed_pb2_grpc
-from memvault_evals.bench.asking import DEEP, FAST, NO_CASCADE, NO_RERANK, Asking, DegradedError, recall, warm_up
+from memvault_evals.bench.asking import (
+    DEEP,
+    FAST,
+    NO_CASCADE,
+    NO_RERANK,
+    Asking,
+    DegradedError,
+    recall,
+    reranked,
+    warm_up,
+)
 from memvault_evals.bench.filling import idle, memory_mb, pids
 from memvault_evals.bench.load import closed, open_loop
 from memvault_evals.bench.plan import Plan
@@ -123,18 +133,21 @@ def _many(house: House, fresh: Iterator[str], plan: Plan, say: Say) -> dict[str,
     def ask(client: Client, question: str) -> None:
         recall(client, question, FAST)
 
-    together = []
+    together: list[dict[str, Any]] = []
     for clients in plan.clients:
         say(f"{clients} clients at once")
-        together.append(closed(house.http, ask, list(islice(fresh, LOAD_QUESTIONS)), clients))
-    capacity = max(one.done for one in together)
+        before = reranked(house.http)
+        loaded = closed(house.http, ask, list(islice(fresh, LOAD_QUESTIONS)), clients)
+        read = {name: count - before[name] for name, count in reranked(house.http).items()}
+        together.append({**asdict(loaded), "reranker": read})
+    capacity = max(one["done"] for one in together)
     apart = []
     for share in plan.shares:
         rate = share * capacity
         say(f"Poisson arrivals, {rate:.1f} a second")
         questions = list(islice(fresh, plan.arrivals))
         apart.append({"share": share, **asdict(open_loop(house.http, ask, questions, rate, seed=plan.seed))})
-    return {"closed": [asdict(one) for one in together], "open": apart}
+    return {"closed": together, "open": apart}
 
 
 async def _processor(house: House, operations: Mapping[str, Operation], prepared: Prepared) -> dict[str, float]:

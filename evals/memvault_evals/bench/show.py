@@ -127,12 +127,21 @@ def _many(say: Say, stages: Stages, mode: str) -> None:
         table.add_row(
             f"{one['clients']} at once", *(f"{cell['done']:.1f}/s {_cell(cell['latency'])}" for cell in cells)
         )
+        read = [cell.get("reranker", {}) for cell in cells]
+        if any(read):
+            table.add_row("  calls a batch of the reranker", *(_batch(one) for one in read))
     for place, one in enumerate(first["open"]):
         cells = [stage["modes"][mode]["open"][place] for stage in stages]
         table.add_row(
             f"Poisson {one['share']:.0%}", *(f"{cell['offered']:.1f}/s {_cell(cell['latency'])}" for cell in cells)
         )
     say(table)
+
+
+def _batch(reranker: Mapping[str, int]) -> str:
+    """How many calls a batch of the reranker held: 1 when no two waited at the same time."""
+    batches = reranker.get("batches", 0)
+    return f"{reranker.get('readings', 0) / batches:.2f}, {batches} batches" if batches else "none"
 
 
 def _hops(say: Say, stages: Stages, mode: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from memvault_evals.bench import asking
-from memvault_evals.bench.asking import DEEP, FAST, Asking, recall, warm_up
+from memvault_evals.bench.asking import DEEP, FAST, Asking, recall, reranked, warm_up
 from memvault_evals.bench.prefetch import Prepared
 from memvault_evals.house import Client, EvalError
 
@@ -50,6 +50,18 @@ def test_warming_up_gives_up_after_its_limit(monkeypatch: pytest.MonkeyPatch) ->
     _, asked = client(degraded=[{"part": "cascade"}])
     with pytest.raises(EvalError, match="cascade"):
         warm_up(asked, iter("abcdef"))
+
+
+def test_what_the_reranker_read_is_asked_of_the_gateway(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, asked = client()
+    details = {"state": "closed", "readings": "30", "batches": "12"}
+    parts = [{"part": "search", "state": "ready"}, {"part": "rerank", "state": "ready", "details": details}]
+    told.call = lambda method, path: {"parts": parts}  # type: ignore[attr-defined]
+    told.close = lambda: None  # type: ignore[attr-defined]
+    monkeypatch.setattr(asking, "Client", lambda address: asked)
+    assert reranked("127.0.0.1:1") == {"readings": 30, "batches": 12}
+    parts[1] = {"part": "rerank", "state": "down"}
+    assert reranked("127.0.0.1:1") == {"readings": 0, "batches": 0}
 
 
 async def test_explained_recalls_keep_their_hops_apart_by_thinking_mode() -> None:

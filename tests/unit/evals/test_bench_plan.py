@@ -91,7 +91,7 @@ def report() -> dict[str, Any]:
             "processor_ratios": {"fast": 2.5, "deep": 3.5},
             "classification": {"keyword funnel": 0.1, "classification without embedding": 0.3},
             "hops": {"fast": {"search": latency}, "deep": {"search": latency, "cascade": latency}},
-            "closed": [loaded],
+            "closed": [{**loaded, "reranker": {"readings": 30, "batches": 12}}],
             "open": [{"share": 0.5, **loaded}],
             "memory_mb": {"search": 400.0 * factor},
             "reranked_share": 0.6,
@@ -133,6 +133,7 @@ def test_every_table_fits_120_columns_and_a_missed_aim_is_said() -> None:
     assert "aim 1 ms: missed" in text
     assert "invented by a seeded encoder" in text
     assert "12.0 (2000, 3100)" in text
+    assert "2.50, 12 batches" in text
     assert "…" not in text
 
 
