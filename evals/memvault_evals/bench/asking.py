@@ -76,7 +76,7 @@ def reranked(address: str) -> dict[str, int]:
     """
     with closing(Client(address)) as client:
         parts = client.call("GET", "/v1/status")["parts"]
-    details = next((one.get("details", {}) for one in parts if one["part"] == "rerank"), {})
+    details: dict[str, str] = next((one.get("details", {}) for one in parts if one["part"] == "rerank"), {})
     return {name: int(details.get(name, 0)) for name in ("readings", "batches")}
 
 
