@@ -124,7 +124,8 @@ def test_a_question_said_in_a_conversation_is_answered_by_the_time_the_agent_ask
         said = {"user_id": USER, "conversation_id": "talk", "speaker": speaker, "text": text}
         publish(house, "conversation.utterance.appended", said)
 
-    assert eventually(lambda: QUESTION in prepared(house), limit_s=30), prepared(house)
+    told = lambda: house.call("GET", f"/v1/prefetch?user_id={USER}").body  # noqa: E731
+    assert eventually(lambda: QUESTION in prepared(house), limit_s=30), told()
     full = house.recall(QUESTION, USER, conversation_id="talk", origin="eval", evaluation={"off": ["prefetch"]})
     hit = house.recall(QUESTION, USER, conversation_id="talk")
     assert hit["answered_from"] == "prefetch_exact", hit["answered_from"]

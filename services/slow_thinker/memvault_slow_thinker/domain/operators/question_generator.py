@@ -67,7 +67,7 @@ class QuestionGenerator:
             short = len(set(search_tokens(text))) <= _FEW_WORDS
             about = [name for name in subjects(before) if name not in text] if numbers.follow_up else []
             lead = " ".join(about or missing[:2]) or (self._said_before(before) if pointing else "")
-            if lead and ((pointing and short) or (not named and (pointing or short or about))):
+            if lead and ((pointing and short) or (not named and (pointing or short))):
                 sure = numbers.announced if announced else numbers.own_text_completed
                 yield Draft(f"{lead} {text}", sure * kept, kind)
             elif named or not pointing:
