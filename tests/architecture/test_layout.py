@@ -19,7 +19,7 @@ TOP = {
     "docs", "evals", "memvault", "proto", "pyproject.toml", "requirements", "scripts", "services", "tests",
 }  # fmt: skip
 KERNEL = {
-    "__init__.py", "py.typed", "defaults.toml", "faults.py", "ops.py", "prefetch_key.py",
+    "__init__.py", "py.typed", "batches.py", "defaults.toml", "faults.py", "ops.py", "prefetch_key.py",
     "bus", "cli", "llm", "models", "rpc", "runtime", "screening", "text", "vectors",
 }  # fmt: skip
 CONTRACTS = {"cascade", "embed", "errors", "events", "recall", "rerank", "router", "search", "slow_thinker"}

@@ -135,7 +135,7 @@ async def test_blocks_that_come_together_are_embedded_at_once_and_written_once(r
 
 async def test_a_batch_is_never_larger_than_was_set_and_users_have_their_own(rules):
     house = House(rules, CountingStore(), Counting())
-    house.ingest._intake._size = 10
+    house.ingest._batches._size = 10
     blocks = [a_block(f"b{i}", f"Person{i} uses Tool{i}.", user=user) for i in range(15) for user in ("alice", "bob")]
     await together(house, blocks)
     assert house.store.writes == 4

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memvault.batches import Batches
 from memvault.screening import sanitize_for_injection
 from memvault_cascade.domain.graph import ingest as rules
 from memvault_cascade.domain.graph.extraction import Fact, extract
 from memvault_cascade.domain.graph.mentions import Mention
 from memvault_cascade.domain.graph.model import BlockNode, EntityKind, GraphChange, Readable
 from memvault_cascade.domain.graph.names import is_self
-from memvault_cascade.usecases.intake import Intake
 from memvault_cascade.usecases.plan import Plan, takes_away
 from memvault_cascade.usecases.writing import SynonymLimits, Writer
 
@@ -113,18 +113,18 @@ class Ingest:
         limits = parts.limits
         synonyms = SynonymLimits(limits.synonym_similarity, limits.synonyms)
         self._writer = Writer(parts.graphs, parts.store, parts.vectors, parts.announcer, synonyms, parts.changed)
-        self._intake = Intake[IncomingBlock, bool](self._blocks, limits.batch)
+        self._batches = Batches[IncomingBlock, bool](self._blocks, limits.batch)
 
     async def stop(self) -> None:
         """Give up what is being worked on; the bus hands it out again."""
-        await self._intake.stop()
+        await self._batches.stop()
 
     async def block(self, block: IncomingBlock, *, alone: bool = False) -> bool:
         """Put a block in; False when it brought nothing new or was forgotten meanwhile.
 
         Blocks that come while another of their user is worked on are taken together, unless one shall be `alone`.
         """
-        return await self._intake.submit(block.user_id, block, alone=alone)
+        return await self._batches.submit(block.user_id, block, alone=alone)
 
     async def _blocks(self, user_id: str, blocks: Sequence[IncomingBlock]) -> list[bool]:
         """Put blocks in as if they came one by one, in the order of the bus."""

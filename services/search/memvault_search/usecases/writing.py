@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from memvault.batches import Batches
 from memvault.faults import Fault, Reason
 from memvault_search.domain import intake
 from memvault_search.domain.block import NEAR_COPY_TAG, Block, StoredBlock, carry_over, content_hash
@@ -22,7 +23,6 @@ from memvault_search.domain.scoring.numbers import Tier
 from memvault_search.domain.vault import IndexedPassage, Vault
 from memvault_search.ports import Announcer, BlockIndex, Clock, PassageVectors
 from memvault_search.settings import SearchSettings
-from memvault_search.usecases.batches import Batches
 from memvault_search.usecases.encoding import Encoder, terms_of
 from memvault_search.usecases.succession import Succession
 from memvault_search.usecases.vaults import Vaults

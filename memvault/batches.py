@@ -1,4 +1,4 @@
-"""Collects what waits for one user's graph, so that it is read, embedded and written together and in order."""
+"""Collects what waits for one user, so that it is done together and in order; pure, for any use case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Waiting(Generic[T, R]):
     result: asyncio.Future[R]
 
 
-class Intake(Generic[T, R]):
+class Batches(Generic[T, R]):
     """Hands items to `work` in batches of one user, one batch of a user at a time.
 
     What comes while a batch is worked on is the next batch: where little comes, nothing waits for company.
@@ -37,7 +37,7 @@ class Intake(Generic[T, R]):
         one: _Waiting[T, R] = _Waiting(item, alone, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(user_id, deque()).append(one)
         if user_id not in self._running:
-            self._running[user_id] = asyncio.create_task(self._drain(user_id), name="cascade-intake")
+            self._running[user_id] = asyncio.create_task(self._drain(user_id), name="batches")
         return await one.result
 
     async def stop(self) -> None:
