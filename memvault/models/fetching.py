@@ -88,10 +88,15 @@ def offered(model: Model, endpoint: str) -> Offer:
             one.lfs.sha256 if one.lfs else str(one.blob_id or ""),
         )
         for one in info.siblings or []
-        if any(fnmatch(one.rfilename, like) for like in PATTERNS)
+        if _is_wanted(one.rfilename)
     )
     named = [tag.removeprefix("license:") for tag in info.tags or [] if tag.startswith("license:")]
     return Offer(model, revision, files, named[0] if named else "")
+
+
+def _is_wanted(name: str) -> bool:
+    """Tell whether a file belongs to the model itself; what lies in folders serves other frameworks."""
+    return not {"/", "\\"} & set(name) and any(fnmatch(name, like) for like in PATTERNS)
 
 
 def fetch(offer: Offer, folder: Path, progress: Progress = lambda _: None) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memvault.faults import Fault, Reason
-from memvault.models.catalogue import BACKBONE, Model
+from memvault.models.catalogue import BACKBONE, Model, model_named
 
 FOLDER = "models"  # below MEMVAULT_HOME
 WEIGHTS, SHARDS = "model*.safetensors", "model.safetensors.index.json"
@@ -52,6 +52,28 @@ def require(model: Model, folder: Path, setting: str) -> None:
             f"run `memvault models fetch {model.name}`, or set {setting} to the folder that holds it"
         )
         raise Fault(Reason.NO_MODEL, message, model=model.name)
+
+
+def found(name: str, home: Path, chosen: str, setting: str) -> Path:
+    """Return the folder of a model of the catalogue that is there in full.
+
+    Args:
+        name: as the catalogue calls it.
+        home: MEMVAULT_HOME.
+        chosen: a folder that somebody named; empty: the model's own.
+        setting: the key that names another folder.
+
+    Raises:
+        Fault: NO_MODEL, in one line that says what to do.
+        RuntimeError: When the catalogue has no such model.
+
+    """
+    model = model_named(name)
+    if model is None:
+        raise RuntimeError(f"{name} is not in the catalogue")
+    folder = folder_of(model, home, chosen)
+    require(model, folder, setting)
+    return folder
 
 
 def config_of(folder: Path) -> dict[str, Any]:

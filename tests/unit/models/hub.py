@@ -27,7 +27,7 @@ class Hub:
     asked: list[tuple[str, str, str]] = field(default_factory=list)
 
     def info(self) -> dict[str, object]:
-        names = sorted(path.name for path in self.files.iterdir())
+        names = sorted(path.relative_to(self.files).as_posix() for path in self.files.rglob("*") if path.is_file())
         siblings = [{"rfilename": name, **_told(self.files / name)} for name in names]
         tags = [f"license:{self.licence}", "mlx"]
         return {"id": self.repository, "sha": REVISION, "siblings": siblings, "tags": tags, "private": False}

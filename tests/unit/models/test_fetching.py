@@ -31,6 +31,8 @@ def hub(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     files = shutil.copytree(TINY, tmp_path / "hub")
     (files / "modeling.py").write_text("raise SystemExit", encoding="utf-8")
     (files / "pytorch_model.bin").write_bytes(b"weights of another framework")
+    (files / "1_Pooling").mkdir()
+    (files / "1_Pooling" / "config.json").write_text("{}", encoding="utf-8")
     with running(Hub(files, model.repository, licence="cc-by-nc-4.0")) as served:
         yield served
 

@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.faults import Fault, Reason
-from memvault.models.catalogue import model_named
 from memvault.models.qwen3 import Qwen3, mlx_core
-from memvault.models.shelf import folder_of, require
+from memvault.models.shelf import found
 from memvault.models.tokenizer import QwenTokenizer
 from memvault_rerank.adapters.text_reader import TextReader
 from memvault_rerank.domain.reading import Reading, Score
@@ -123,12 +122,7 @@ def open_jina_v3(settings: JinaV3Settings, home: Path) -> TextReader:
 
 
 def _load(settings: JinaV3Settings, home: Path) -> JinaV3:
-    model = model_named(NAME)
-    if model is None:
-        raise RuntimeError(f"{NAME} is not in the catalogue")
-    folder = folder_of(model, home, settings.folder)
-    require(model, folder, "rerank.jina_v3.folder")
-    return JinaV3(folder, settings)
+    return JinaV3(found(NAME, home, settings.folder, "rerank.jina_v3.folder"), settings)
 
 
 def _projector(path: Path) -> tuple[FloatArray, FloatArray]:

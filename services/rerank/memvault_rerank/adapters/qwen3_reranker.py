@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memvault.models.catalogue import model_named
 from memvault.models.qwen3 import Qwen3
-from memvault.models.shelf import folder_of, require
+from memvault.models.shelf import found
 from memvault.models.tokenizer import QwenTokenizer
 from memvault_rerank.adapters.text_reader import TextReader
 from memvault_rerank.domain.reading import Reading, Score
@@ -67,12 +66,7 @@ def open_qwen3(settings: Qwen3RerankerSettings, home: Path) -> TextReader:
 
 
 def _load(settings: Qwen3RerankerSettings, home: Path) -> Qwen3Reranker:
-    model = model_named(NAME)
-    if model is None:
-        raise RuntimeError(f"{NAME} is not in the catalogue")
-    folder = folder_of(model, home, settings.folder)
-    require(model, folder, "rerank.qwen3.folder")
-    return Qwen3Reranker(folder, settings)
+    return Qwen3Reranker(found(NAME, home, settings.folder, "rerank.qwen3.folder"), settings)
 
 
 def _batches(prompts: Sequence[Sequence[int]], most: int) -> Iterator[list[int]]:

@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from memvault.faults import Fault, Reason
-from memvault.models.catalogue import Model, model_named
 from memvault.models.qwen3 import Qwen3
-from memvault.models.shelf import config_of, digest_of, folder_of, require
+from memvault.models.shelf import config_of, digest_of, found
 from memvault.models.tokenizer import QwenTokenizer
 from memvault.rpc.deadline import remaining_s
 from memvault.runtime.batching import BatchQueue
@@ -155,16 +154,6 @@ def open_qwen3(settings: EmbedderSettings, home: Path) -> Qwen3Embedder:
         Fault: NO_MODEL when it is not there; the message says how to get it.
 
     """
-    model = embedding_model()
-    folder = folder_of(model, home, settings.qwen3.folder)
-    require(model, folder, "search.embedder.qwen3.folder")
+    folder = found(NAME, home, settings.qwen3.folder, "search.embedder.qwen3.folder")
     models = Path(settings.models).expanduser() if settings.models else home / "models"
     return Qwen3Embedder(folder, settings, means_folder=models / "means")
-
-
-def embedding_model() -> Model:
-    """Return the catalogue's entry of the model."""
-    model = model_named(NAME)
-    if model is None:
-        raise RuntimeError(f"{NAME} is not in the catalogue")
-    return model
