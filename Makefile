@@ -69,6 +69,7 @@ tradeoffs: ready ## write docs/tradeoffs.md from runs: make tradeoffs EVAL="resu
 	$(BIN)/python -m memvault_evals.tradeoffs $(EVAL) $(addprefix --bench ,$(BENCH))
 
 fit: ready ## fit the router and the tuned profile on public data: make fit DATA=folder ARGS=--dry
+	$(if $(DATA),,$(error name the folder of data: make fit DATA=folder ARGS=--dry, see docs/quality.md))
 	$(BIN)/python -m memvault_evals.fitting --data "$(DATA)" $(ARGS)
 
 lock: ready ## resolve and lock the packages anew

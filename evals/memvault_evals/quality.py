@@ -144,6 +144,7 @@ class Measuring:
             answers.unlink(missing_ok=True)
         with ExitStack() as stack:
             stack.enter_context(workspace.taken())
+            errors.print(f"starting memvault in {workspace.vault}", highlight=False)
             vault = Vault(workspace.vault, fingerprint() + str(SETTINGS))
             house = stack.enter_context(House(vault.home, mode, workspace.settings(workers) | SETTINGS))
             state = house.state()

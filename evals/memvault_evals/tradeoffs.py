@@ -210,17 +210,21 @@ def page(rows: Sequence[Tradeoff]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m memvault_evals.tradeoffs")
+    about = (__doc__ or "").splitlines()[0]
+    parser = argparse.ArgumentParser(prog="python -m memvault_evals.tradeoffs", description=about)
     parser.add_argument("eval", type=Path, nargs="*", help="results.json of memvault eval, any number")
     parser.add_argument("--bench", type=Path, action="append", default=[], help="JSON of make bench; may be repeated")
     parser.add_argument("--out", type=Path, default=Path("docs/tradeoffs.md"), help="default %(default)s")
     options = parser.parse_args(arguments)
+    if not (options.eval or options.bench):
+        parser.error('name what was measured: make tradeoffs EVAL="results.json ..." BENCH=bench.json')
     try:
         runs, benches = _read(options.eval), _read(options.bench)
     except (OSError, json.JSONDecodeError) as error:
         sys.stderr.write(f"tradeoffs: {error}\n")
         return 1
     options.out.write_text(page(tradeoffs(runs, benches)), encoding="utf-8")
+    sys.stderr.write(f"{options.out} holds the figures of {len(runs)} evaluations and {len(benches)} benches\n")
     return 0
 
 

@@ -126,10 +126,11 @@ def _detach(folder: Folder, mode: str, timeout_s: float, *, silent: bool) -> Sta
             if process.poll() is not None:
                 raise CommandError(_exit(process.returncode), _last_line(log))
             time.sleep(_POLL_S)
+    # before it stops, or all of them are on their way down
+    waiting = [name for name, item in where.state().get("processes", {}).items() if item.get("state") != "ready"]
     process.send_signal(signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_DOWN_LIMIT_S)
-    waiting = [name for name, item in where.state().get("processes", {}).items() if item.get("state") != "ready"]
     raise CommandError(
         Exit.FAILED, f"not ready within {timeout_s:g} s, waiting for {', '.join(waiting)}: see {folder.logs}"
     )

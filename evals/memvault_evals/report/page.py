@@ -1,8 +1,9 @@
-"""The document as one page to read, print and keep, its charts beside it: no script, no network."""
+"""The document as one page to read, print, keep and send, its charts in it: no script, no network."""
 
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,12 @@ def write_report(folder: Path, document: Document) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FIGURES).write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     page = folder / PAGE
-    page.write_text(render(document, draw(folder, document)), encoding="utf-8")
+    page.write_text(render(document, draw(folder, document), folder), encoding="utf-8")
     return page
 
 
-def render(document: Document, pictures: Sequence[Picture]) -> str:
-    """Return the page as HTML; `pictures` lie beside it."""
+def render(document: Document, pictures: Sequence[Picture], folder: Path) -> str:
+    """Return the page as HTML; `pictures` lie in `folder` and become part of it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only reports need it
 
     environment = Environment(
@@ -41,6 +42,7 @@ def render(document: Document, pictures: Sequence[Picture]) -> str:
         keep_trailing_newline=True,
     )
     environment.filters["short"] = short
+    environment.filters["embedded"] = lambda file: _embedded(folder / file)
     return environment.get_template("page.html").render(
         document=document,
         sets=[_section(document, name, pictures) for name in document["results"]],
@@ -48,6 +50,11 @@ def render(document: Document, pictures: Sequence[Picture]) -> str:
         headlines=list(_headlines(document)),
         settings={profile: list(_flat(values)) for profile, values in document["settings"].items()},
     )
+
+
+def _embedded(picture: Path) -> str:
+    """A PNG as the address of an image (RFC 2397)."""
+    return f"data:image/png;base64,{b64encode(picture.read_bytes()).decode()}"
 
 
 def _headlines(document: Document) -> Iterator[Mapping[str, str]]:

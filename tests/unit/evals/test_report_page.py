@@ -1,6 +1,7 @@
 """Charts and the page of a run."""
 
 import json
+from base64 import b64decode
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -57,13 +58,17 @@ def test_every_chart_is_a_png_that_the_page_shows_with_words_for_who_cannot_see_
 ) -> None:
     page, _, reader = report
     images = list(reader.all("img"))
-    assert {one["src"] for one in images} == {path.name for path in page.parent.glob("*.png")}
+    assert {one["data-file"] for one in images} == {path.name for path in page.parent.glob("*.png")}
+    for one in images:
+        head, _, content = one["src"].partition(",")
+        assert head == "data:image/png;base64"
+        assert b64decode(content) == (page.parent / one["data-file"]).read_bytes()
     assert {"sets.png", "locomo-types.png", "locomo-ablation.png", "intent-reliability.png"} < {
-        one["src"] for one in images
+        one["data-file"] for one in images
     }
-    assert {"injection-TPR.png", "injection-FPR.png", "prefetch_kdconv-hits.png"} < {one["src"] for one in images}
-    assert all((page.parent / str(one["src"])).read_bytes().startswith(PNG) for one in images)
-    ablation = next(one for one in images if one["src"] == "locomo-ablation.png")
+    assert {"injection-TPR.png", "injection-FPR.png", "prefetch_kdconv-hits.png"} < {one["data-file"] for one in images}
+    assert all((page.parent / str(one["data-file"])).read_bytes().startswith(PNG) for one in images)
+    ablation = next(one for one in images if one["data-file"] == "locomo-ablation.png")
     assert "tuned -rerank -25.0 [-" in str(ablation["alt"])
 
 
@@ -71,7 +76,8 @@ def test_the_page_needs_no_script_and_no_network(report: tuple[Path, dict[str, A
     _, _, reader = report
     assert reader.open == []
     assert not {"script", "link", "iframe"} & {tag for tag, _ in reader.elements}
-    assert all("//" not in str(value) for _, attributes in reader.elements for value in attributes.values())
+    values = [str(value) for _, attributes in reader.elements for value in attributes.values()]
+    assert all(value.startswith("data:image/png;base64,") or "//" not in value for value in values)
 
 
 def test_tables_have_captions_and_their_headings_a_scope(report: tuple[Path, dict[str, Any], Reader]) -> None:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memvault_evals.report.evidence import comparisons, latencies, origin
 from memvault_evals.tradeoffs import main, page, tradeoffs
 from tests.unit.evals.invented_run import ABOUT, run_of, written
@@ -117,3 +119,11 @@ def test_a_file_that_is_no_run_ends_in_one_line(tmp_path: Path) -> None:
     assert main([str(written(tmp_path, "broken.json", "{")), "--out", str(out)]) == 1
     assert main([str(tmp_path / "none.json"), "--out", str(out)]) == 1
     assert not out.exists()
+
+
+def test_without_any_run_nothing_is_overwritten(tmp_path: Path) -> None:
+    out = tmp_path / "tradeoffs.md"
+    out.write_text("figures", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["--out", str(out)])
+    assert out.read_text(encoding="utf-8") == "figures"

@@ -56,7 +56,8 @@ class MemPalace:
         """Ask the store, or its search."""
         if self._raw:
             drawers: Any = self._drawers
-            return [one.split("#chunk", 1)[0] for one in drawers.query([question], n_results=depth * SPARE).ids[0]]
+            found = drawers.query(query_texts=[question], n_results=depth * SPARE)
+            return [one.split("#chunk", 1)[0] for one in found.ids[0]]
         found = self._search(question, self._palace, n_results=depth, candidate_strategy="union")
         if "error" in found:
             raise RuntimeError(found["error"])
