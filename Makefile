@@ -17,6 +17,17 @@ setup: python ## make .venv and install the locked packages
 python:
 	@sh scripts/find_python.sh >/dev/null
 
+# What measures needs data: said before anything is set up.
+MEASURED := $(firstword $(filter eval peers fit,$(MAKECMDGOALS)))
+ifneq ($(MEASURED),)
+ifeq ($(strip $(DATA)),)
+$(error name the folder of data: make $(MEASURED) DATA=folder; docs/data.md says what belongs into it)
+endif
+ifneq ($(shell test -d "$(DATA)" && echo there),there)
+$(error $(DATA) is no folder: make $(MEASURED) DATA=folder; docs/data.md says what belongs into it)
+endif
+endif
+
 # Sets up only when .venv is missing or older than the lock.
 ready: python
 	@test -x $(BIN)/python && cat requirements/*.txt pyproject.toml | cksum | cmp -s - .venv/memvault-setup || sh scripts/setup.sh
@@ -58,18 +69,15 @@ bench: ready ## speed by size of the vault against its floors: make bench ARGS="
 	$(BIN)/python -m memvault_evals.bench $(ARGS)
 
 eval: ready ## quality against public data: make eval DATA=folder ARGS="--suite recall,chinese"
-	$(if $(DATA),,$(error name the folder of data: make eval DATA=folder, see docs/quality.md))
 	$(BIN)/memvault eval --data "$(DATA)" $(ARGS)
 
 peers: ready ## memvault beside other products: make peers DATA=folder ARGS="--sets madial_zh"
-	$(if $(DATA),,$(error name the folder of data: make peers DATA=folder, see docs/quality.md))
 	$(BIN)/python -m memvault_evals.peers --data "$(DATA)" $(ARGS)
 
 tradeoffs: ready ## write docs/tradeoffs.md from runs: make tradeoffs EVAL="results.json ..." BENCH=bench.json
 	$(BIN)/python -m memvault_evals.tradeoffs $(EVAL) $(addprefix --bench ,$(BENCH))
 
 fit: ready ## fit the router and the tuned profile on public data: make fit DATA=folder ARGS=--dry
-	$(if $(DATA),,$(error name the folder of data: make fit DATA=folder ARGS=--dry, see docs/quality.md))
 	$(BIN)/python -m memvault_evals.fitting --data "$(DATA)" $(ARGS)
 
 lock: ready ## resolve and lock the packages anew
