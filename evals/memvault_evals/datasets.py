@@ -22,6 +22,10 @@ Shape = Literal["conversation", "note", "document"]
 _SUFFIXES = (".jsonl", ".jsonl.gz")
 _FOREIGN = re.compile(r"[^A-Za-z0-9._@-]")
 _SETTLED = timedelta(days=1)
+# fields that a line has to have
+MEMORY = ("id", "scope", "text")
+TURN = ("who", "session", "position")
+QUESTION = ("id", "scope", "q", "gold")
 
 
 @dataclass(frozen=True)
@@ -72,21 +76,31 @@ class Data:
         folders = (self.folder, self.folder / "restricted", self.corpora)
         return next((path for one in folders for suffix in _SUFFIXES if (path := one / (stem + suffix)).exists()), None)
 
-    def rows(self, stem: str) -> list[Any]:
-        """Return the rows of a file.
+    def rows(self, stem: str, *fields: str) -> list[Any]:
+        """Return the rows of a file, each of which has to have `fields`.
 
         Raises:
-            EvalError: When it is missing or holds a line that is no JSON.
+            EvalError: When it is missing, or a line of it is no JSON or lacks a field.
         """
         path = self.path(stem)
         if path is None:
-            raise EvalError(f"no {stem}.jsonl[.gz] in {self.folder}, its folder restricted, or {self.corpora}")
+            folders = f"{self.folder} (--data), its folder restricted, or {self.corpora} (--corpora)"
+            raise EvalError(f"no {stem}.jsonl[.gz] in {folders}: docs/data.md says what belongs into it")
         data = path.read_bytes()
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
-        try:
-            return [json.loads(line) for line in text.split("\n") if line.strip()]
-        except json.JSONDecodeError as error:
-            raise EvalError(f"{path} holds a line that is no JSON: {error}") from error
+        lines = enumerate(text.split("\n"), 1)
+        return [_row(line, f"{path}, line {number}", fields) for number, line in lines if line.strip()]
+
+
+def _row(line: str, where: str, fields: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise EvalError(f"{where}, is no JSON: {error}") from error
+    missing = [name for name in fields if name not in row]
+    if missing:
+        raise EvalError(f"{where}, lacks {', '.join(missing)}: see docs/data.md")
+    return row
 
 
 @dataclass(frozen=True)
@@ -122,12 +136,14 @@ def read_set(data: Data, name: str, scopes: frozenset[str] = frozenset()) -> lis
     """
     spec = SETS[name]
     stem = spec.files or name
-    corpus, queries = data.rows(f"{stem}.corpus"), data.rows(f"{stem}.queries")
-    stated = {row["id"]: row["triples"] for row in data.rows(f"{stem}.openie")} if spec.triples else {}
+    corpus = data.rows(f"{stem}.corpus", *MEMORY, *(TURN if spec.shape == "conversation" else ()))
+    queries = data.rows(f"{stem}.queries", *QUESTION)
+    openie = data.rows(f"{stem}.openie", "id", "triples") if spec.triples else []
+    stated = {row["id"]: row["triples"] for row in openie}
     wanted = {row["scope"] for row in queries}
     wanted = wanted & scopes if scopes else wanted
     if not wanted:
-        raise EvalError(f"{name} has no scope among {sorted(scopes)}: see the `scope` fields of its queries")
+        raise EvalError(nothing_in(name, scopes))
     return [
         _scope(
             name,
@@ -140,6 +156,13 @@ def read_set(data: Data, name: str, scopes: frozenset[str] = frozenset()) -> lis
     ]
 
 
+def nothing_in(name: str, scopes: frozenset[str]) -> str:
+    """What is said when a set has nothing to ask, in those `scopes` if there are any."""
+    if not scopes:
+        return f"{name} holds nothing to ask: see docs/data.md"
+    return f"--scopes: {name} has none of {', '.join(sorted(scopes))}; see the `scope` fields of its file"
+
+
 def user_of(name: str, scope: str) -> str:
     """The user as whom a scope of a set is written."""
     return f"{name}.{_FOREIGN.sub('_', scope)}"
@@ -147,6 +170,12 @@ def user_of(name: str, scope: str) -> str:
 
 def _scope(name: str, scope: str, spec: SetSpec, corpus: Sequence[Any], queries: Sequence[Any]) -> Scope:
     times = [datetime.fromisoformat(row["time"]).astimezone(UTC) for row in corpus if row.get("time")]
+    known = {row["id"] for row in corpus}
+    for row in queries:
+        lost = [one for one in row["gold"] if one not in known]
+        if lost or not row["gold"]:
+            told = f"wants {', '.join(lost)}, which its scope does not hold" if lost else "wants nothing"
+            raise EvalError(f"question {row['id']} of {name} {told}: see `gold` in docs/data.md")
     return Scope(
         user_id=user_of(name, scope),
         blocks=tuple(_block(row, spec) for row in corpus),

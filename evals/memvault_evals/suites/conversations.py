@@ -8,7 +8,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Any
 
-from memvault_evals.datasets import Data, user_of
+from memvault_evals.datasets import MEMORY, Data, nothing_in, user_of
 from memvault_evals.house import EvalError
 
 KDCONV, MTRAG = "prefetch_kdconv", "prefetch_mtrag"
@@ -48,7 +48,7 @@ class Conversation:
 def read_blocks(data: Data, set_name: str) -> dict[str, list[dict[str, Any]]]:
     """Return what each user of a set remembers: documents without a time, in the order of the file."""
     blocks: dict[str, list[dict[str, Any]]] = {}
-    for row in data.rows(f"{set_name}.corpus"):
+    for row in data.rows(f"{set_name}.corpus", *MEMORY):
         block = {"id": row["id"], "text": row["text"], "service": "eval", "source": {"kind": "document"}}
         blocks.setdefault(user_of(set_name, row["scope"]), []).append(block)
     return blocks
@@ -63,7 +63,7 @@ def read_conversations(data: Data, set_name: str, scopes: frozenset[str] = froze
     read = _kdconv if set_name == KDCONV else _mtrag
     found = [one for one in read(data, scopes) if one.points]
     if not found:
-        raise EvalError(f"{set_name} has no conversation among {sorted(scopes)}: see its `scope` fields")
+        raise EvalError(nothing_in(set_name, scopes))
     return found
 
 
@@ -80,7 +80,7 @@ def drawn(conversations: Sequence[Conversation], points: int) -> list[Conversati
 
 def _kdconv(data: Data, scopes: frozenset[str]) -> Iterator[Conversation]:
     """Two people talk in turn; a turn tells which documents it needs."""
-    for row in data.rows(f"{KDCONV}.conversations"):
+    for row in data.rows(f"{KDCONV}.conversations", "id", "scope", "turns"):
         if scopes and row["scope"] not in scopes:
             continue
         needs = [frozenset(turn["need"]) for turn in row["turns"]]
@@ -106,7 +106,7 @@ def _mtrag(data: Data, scopes: frozenset[str]) -> Iterator[Conversation]:
     Cold is what no earlier point of the set has needed: other turns do not tell what they need.
     """
     by_id: dict[str, list[Mapping[str, Any]]] = {}
-    for row in data.rows(f"{MTRAG}.points"):
+    for row in data.rows(f"{MTRAG}.points", "id", "scope", "history", "next", "gold", "turn_type"):
         if not scopes or row["scope"] in scopes:
             by_id.setdefault(row["id"].partition("<::>")[0], []).append(row)
     for name, rows in by_id.items():

@@ -53,7 +53,7 @@ def read_samples(run: Run) -> list[Sample]:
     """Return the texts of the set."""
     return [
         Sample(row["id"], row["text"], row["lang"], bool(row["label"]), row["kind"], row["carrier"])
-        for row in run.data.rows(SET)
+        for row in run.data.rows(SET, "id", "text", "lang", "label", "kind", "carrier")
     ]
 
 

@@ -44,7 +44,8 @@ class Text:
 
 def read_texts(run: Run) -> list[Text]:
     """Return the texts of the set, with those that may not be redistributed where they are."""
-    rows = [*run.data.rows(SET), *(run.data.rows(RESTRICTED) if run.data.path(RESTRICTED) else [])]
+    stems = [SET, RESTRICTED] if run.data.path(RESTRICTED) else [SET]
+    rows = [row for stem in stems for row in run.data.rows(stem, "id", "text", "lang", "intent", "src")]
     return [_text(row) for row in rows]
 
 

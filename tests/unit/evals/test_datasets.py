@@ -73,7 +73,7 @@ def test_notes_have_no_neighbours_and_no_time_where_there_is_none(tmp_path: Path
 
 def test_scopes_narrow_a_set_and_an_unknown_one_is_named(data: Data) -> None:
     assert [one.user_id for one in read_set(data, "locomo", frozenset({"b"}))] == ["locomo.b"]
-    with pytest.raises(EvalError, match="conv-9"):
+    with pytest.raises(EvalError, match=r"^--scopes: locomo has none of conv-9"):
         read_set(data, "locomo", frozenset({"conv-9"}))
 
 
@@ -106,6 +106,20 @@ def test_a_line_that_is_no_json_is_named_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "madial_zh.corpus.jsonl").write_text('{"id": 1\n', encoding="utf-8")
     with pytest.raises(EvalError, match=r"madial_zh\.corpus\.jsonl.*no JSON"):
         read_set(Data(tmp_path, tmp_path), "madial_zh")
+
+
+def test_a_line_that_lacks_a_field_is_named_with_the_field(data: Data) -> None:
+    _write(data.folder / "restricted" / "locomo.queries.jsonl", [{"id": "q", "scope": "b", "q": "Who?"}])
+    with pytest.raises(EvalError, match=r"locomo\.queries\.jsonl, line 1, lacks gold"):
+        read_set(data, "locomo")
+
+
+@pytest.mark.parametrize(("gold", "told"), [(["a/1#0"], "wants a/1#0, which its scope"), ([], "wants nothing")])
+def test_a_question_that_nothing_in_its_scope_can_answer_is_named(gold: list[str], told: str, data: Data) -> None:
+    question = {"id": "b/q", "scope": "b", "q": "Who?", "gold": gold}
+    _write(data.folder / "restricted" / "locomo.queries.jsonl", [question])
+    with pytest.raises(EvalError, match=f"question b/q of locomo {told}"):
+        read_set(data, "locomo")
 
 
 def test_every_set_of_the_retrieval_suites_is_described() -> None:
