@@ -6,10 +6,12 @@ import http.client
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -139,7 +141,11 @@ class House:
     def __enter__(self) -> Self:
         self.http = f"127.0.0.1:{free_port()}"
         words = ["up", "--in-process"] if self.mode == "one" else ["up"]
-        done = self._run(*words, limit_s=START_LIMIT_S)
+        try:
+            done = self._run(*words, limit_s=START_LIMIT_S)
+        except BaseException:  # what it began to start is on its own by now
+            self._stop()
+            raise
         if done.returncode:
             raise EvalError(
                 f"memvault up failed: {(done.stdout + done.stderr).strip()}; logs in {self.folder / 'logs'}"
@@ -149,7 +155,11 @@ class House:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._run("down", limit_s=STOP_LIMIT_S)
+        self._stop()
+
+    def _stop(self) -> None:
+        with undisturbed():
+            self._run("down", limit_s=STOP_LIMIT_S)
 
     def _run(self, *words: str, limit_s: float) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -160,6 +170,19 @@ class House:
         """What the supervisor wrote: addresses of all parts."""
         found: dict[str, Any] = json.loads((self.folder / "run" / "state.json").read_text(encoding="utf-8"))
         return found
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let no ctrl-C through: whoever is impatient with a shutdown would leave half of it running."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

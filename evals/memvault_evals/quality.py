@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from memvault.runtime.exits import Exit
 from memvault_evals.answers import AnswerLog
 from memvault_evals.asking import Variant
 from memvault_evals.datasets import Data
@@ -25,9 +26,9 @@ from memvault_evals.report.tables import show
 from memvault_evals.results import SetReport
 from memvault_evals.suites import SUITES
 from memvault_evals.suites.suite import Gateway, Run, Suite
-from memvault_evals.variants import ABLATIONS, INTENTS, PROFILES, variants_of
+from memvault_evals.variants import ABLATIONS, INTENTS, PROFILES, SWITCHES, variants_of
 from memvault_evals.vault import SETTINGS, Vault, fingerprint
-from memvault_evals.workspace import WORKERS, Workspace, default_folder
+from memvault_evals.workspace import VARIABLE, WORKERS, Workspace, default_folder
 
 MODES: Mapping[str, Mode] = {"one": "one", "six": "six"}
 PRODUCT = (
@@ -37,32 +38,51 @@ PRODUCT = (
 
 POINTS = 400
 
-app = typer.Typer(help="Measure quality against public data.")
+OFF_HELP = (
+    f"Parts to switch off together, by comma: {', '.join(SWITCHES)}, view:self, view:context, ranker:NAME, stage:NAME. "
+    "Each --off is one more variant, compared with the first."
+)
+MODE_HELP = "one: all services in one process; six: a process each, as `memvault up` starts them."
+OUT_HELP = (
+    "Folder for results.json, report.html and charts; default: a folder named by the time, under results in --folder."
+)
+
+app = typer.Typer(subcommand_metavar="")
 
 
 @app.callback(invoke_without_command=True)
 def evaluate(  # noqa: PLR0913, PLR0917 - every option of a command is a parameter
-    data: Annotated[Path, typer.Option(help="Folder with the normalised sets.", exists=True, file_okay=False)],
+    data: Annotated[
+        Path, typer.Option(help="Folder with the sets; docs/data.md describes it.", exists=True, file_okay=False)
+    ],
     corpora: Annotated[
-        Path | None, typer.Option(help="What multi-hop sets search; default: corpora beside it.")
+        Path | None, typer.Option(help="Folder with what multi-hop sets search; default: corpora beside --data.")
     ] = None,
-    suite: Annotated[str, typer.Option(help=f"Of {', '.join(one.name for one in SUITES)}, all.")] = "all",
+    suite: Annotated[str, typer.Option(help=f"By comma, of {', '.join(one.name for one in SUITES)}, all.")] = "all",
     sets: Annotated[str, typer.Option(help="Only these sets of the suites, such as locomo,madial_zh.")] = "",
     scopes: Annotated[str, typer.Option(help="Only these scopes of the sets, such as conv-26.")] = "",
     points: Annotated[int, typer.Option(help="Prefetch: so many points of a set, drawn; 0: all.", min=0)] = POINTS,
     profile: Annotated[str, typer.Option(help=f"Of {', '.join(PROFILES)}; the first is compared with.")] = "tuned",
     ablate: Annotated[str, typer.Option(help=f"Switch off one by one: {', '.join(ABLATIONS)}.")] = "",
-    off: Annotated[list[str] | None, typer.Option(help="Parts to switch off together; may be repeated.")] = None,
+    off: Annotated[list[str] | None, typer.Option(help=OFF_HELP)] = None,
     thinking: Annotated[str, typer.Option(help="Also force fast, slow.")] = "",
     intent: Annotated[str, typer.Option(help=f"Also force {', '.join(INTENTS)}, or all of them.")] = "",
-    mode: Annotated[str, typer.Option(help="All in one process, or six.")] = "one",
+    mode: Annotated[str, typer.Option(help=MODE_HELP)] = "one",
     workers: Annotated[int, typer.Option(help="Texts that are embedded side by side.", min=1)] = WORKERS,
-    folder: Annotated[Path | None, typer.Option(help="Keeps vectors and vault; default: MEMVAULT_EVALS.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for results.json, report.html and charts.")] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help=f"Keeps vectors, vault and results; default: {VARIABLE}, or memvault/evals among your caches."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help=OUT_HELP)] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not go on with an interrupted run.")] = False,
     json_only: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of tables.")] = False,
 ) -> None:
-    """Measure quality against public data. Interrupted, the same command goes on where it stopped."""
+    """Measure quality against public data: tables here, and a page with charts. docs/quality.md explains the figures.
+
+    Stopped with ctrl-C, the same command goes on where it stopped, as long as neither code nor data has changed.
+    """
     errors = Console(stderr=True)
     try:
         chosen = _chosen(_listed(suite), _listed(sets))
@@ -76,14 +96,15 @@ def evaluate(  # noqa: PLR0913, PLR0917 - every option of a command is a paramet
         workspace = Workspace(folder or default_folder())
         where = Data(data, corpora or data.parent / "corpora")
         measuring = Measuring(where, chosen, variants, frozenset(_listed(scopes)), points)
-        found = measuring.run(workspace, _mode(mode), workers, errors, fresh=fresh)
+        with stoppable(errors, fresh=fresh):
+            found = measuring.run(workspace, _mode(mode), workers, errors, fresh=fresh)
+            profiles = dict.fromkeys(variant.profile for variant in variants)
+            overrides = workspace.settings(workers) | SETTINGS
+            told = document(found, about(sys.argv[1:], data, profiles, corpora=where.corpora, overrides=overrides))
+            page = write_report(out or workspace.results(stamp().replace(":", "")), told)
     except EvalError as error:
-        errors.print(f"eval: {error}", style="red", highlight=False, markup=False)
-        raise typer.Exit(1) from error
-    profiles = dict.fromkeys(variant.profile for variant in variants)
-    overrides = workspace.settings(workers) | SETTINGS
-    told = document(found, about(sys.argv[1:], data, profiles, corpora=where.corpora, overrides=overrides))
-    page = write_report(out or workspace.results(stamp().replace(":", "")), told)
+        errors.print(f"eval: {error}", style="red", highlight=False, markup=False, soft_wrap=True)
+        raise typer.Exit(Exit.FAILED) from error
     measuring.answers(workspace, _mode(mode)).unlink(missing_ok=True)
     if json_only:
         print(json.dumps(told, indent=2, ensure_ascii=False))  # noqa: T201 - the result itself
@@ -92,13 +113,24 @@ def evaluate(  # noqa: PLR0913, PLR0917 - every option of a command is a paramet
     errors.print(f"report: {page}", highlight=False, soft_wrap=True)
 
 
+@contextmanager
+def stoppable(errors: Console, *, fresh: bool) -> Iterator[None]:
+    """Tell who stops a run how it goes on, and end with the exit code of an interruption."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        again = "the same command without --fresh" if fresh else "the same command"
+        errors.print(f"eval: stopped; {again} goes on where it stopped", highlight=False, soft_wrap=True)
+        raise typer.Exit(Exit.INTERRUPTED) from stop
+
+
 def _listed(text: str) -> list[str]:
     return [one.strip() for one in text.split(",") if one.strip()]
 
 
 def _mode(text: str) -> Mode:
     if text not in MODES:
-        raise EvalError(f"--mode takes {', '.join(MODES)}")
+        raise EvalError(f"--mode: unknown {text}; there are {', '.join(MODES)}")
     return MODES[text]
 
 
@@ -106,13 +138,15 @@ def _chosen(suites: Sequence[str], sets: Sequence[str]) -> list[tuple[Suite, str
     names = [one.name for one in SUITES]
     wanted = names if "all" in suites else suites
     known = [name for one in SUITES for name in one.sets]
-    unknown = [one for one in wanted if one not in names] + [one for one in sets if one not in known]
-    if unknown or not wanted:
-        told = ", ".join(unknown) or "no suite"
-        raise EvalError(f"unknown: {told}; suites are {', '.join(names)}, all; sets are {', '.join(known)}")
+    for option, given, there in (("--suite", wanted, [*names, "all"]), ("--sets", sets, known)):
+        unknown = [one for one in given if one not in there]
+        if unknown:
+            raise EvalError(f"{option}: unknown {', '.join(unknown)}; there are {', '.join(there)}")
+    if not wanted:
+        raise EvalError(f"--suite: name at least one of {', '.join(names)}, or all")
     chosen = [(one, name) for one in SUITES if one.name in wanted for name in one.sets if not sets or name in sets]
     if not chosen:
-        raise EvalError(f"none of the sets {', '.join(sets)} belongs to {', '.join(wanted)}")
+        raise EvalError(f"--sets: {', '.join(sets)} belongs to none of the suites {', '.join(wanted)} of --suite")
     return chosen
 
 
@@ -151,6 +185,7 @@ class Measuring:
             client = stack.enter_context(closing(Client(house.http)))
             log = stack.enter_context(closing(AnswerLog(answers)))
             bars = stack.enter_context(Bars(errors))
+            stack.enter_context(stoppable(errors, fresh=fresh))  # said at once: shutting down takes a while
             gateway = Gateway(client, state["nats"], state["redis"])
             run = Run(self._data, gateway, self._variants, log, bars, vault, self._scopes, self._points)
             found = self._measure(run)

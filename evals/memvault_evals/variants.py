@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from memvault_evals.asking import Variant
 from memvault_evals.house import EvalError
-from memvault_evals.pulse import SIDES
+from memvault_evals.pulse import OTHERS, SIDES
+from memvault_gateway.domain.words import SWITCHES
 from memvault_search.domain.scoring.pipeline import STAGES
 
 PROFILES = ("tuned", "reference")
@@ -20,6 +21,8 @@ ABLATIONS: dict[str, tuple[tuple[str, ...], ...]] = {
     "rerank": (("rerank",),),
     "gate": (("gate",),),
 }
+PARTS = (*SWITCHES, "view:self", "view:context", *_RANKERS, *OTHERS, *_STAGES)  # all that can be switched off
+THINKING = ("fast", "slow")
 
 
 def variants_of(
@@ -35,20 +38,26 @@ def variants_of(
     Args:
         profiles: Of `PROFILES`, at least one.
         ablate: Of `ABLATIONS`: one variant for each part, and one for all stages together.
-        off: Sets of parts that are switched off together.
+        off: Sets of parts, of `PARTS`, that are switched off together.
         thinking: Modes to force.
         intents: Intents to force; `all` for each of the six.
 
     Raises:
-        EvalError: When a name is unknown, naming what there is.
+        EvalError: When a name is unknown, naming the option and what there is.
     """
     forced = INTENTS if list(intents) == ["all"] else intents
-    for given, known in ((profiles, PROFILES), (ablate, ABLATIONS), (thinking, ("fast", "slow")), (forced, INTENTS)):
+    for option, given, known in (
+        ("--profile", profiles, PROFILES),
+        ("--ablate", ablate, ABLATIONS),
+        ("--off", [part for parts in off for part in parts], PARTS),
+        ("--thinking", thinking, THINKING),
+        ("--intent", forced, INTENTS),
+    ):
         unknown = [one for one in given if one not in known]
         if unknown:
-            raise EvalError(f"unknown: {', '.join(unknown)}; there are {', '.join(known)}")
+            raise EvalError(f"{option}: unknown {', '.join(unknown)}; there are {', '.join(known)}")
     if not profiles:
-        raise EvalError(f"name a profile: {', '.join(PROFILES)}")
+        raise EvalError(f"--profile: name at least one of {', '.join(PROFILES)}")
     first = profiles[0]
     parts = [one for name in ablate for one in ABLATIONS[name]] + [tuple(one) for one in off]
     changed = [Variant(first, one) for one in parts]

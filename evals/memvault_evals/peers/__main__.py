@@ -156,7 +156,7 @@ def _listed(text: str) -> list[str]:
 def _chosen(data: Path, sets: str, scopes: frozenset[str]) -> dict[str, list[Scope]]:
     unknown = [name for name in _listed(sets) if name not in SETS]
     if unknown or not _listed(sets):
-        raise EvalError(f"unknown: {', '.join(unknown) or 'no set'}; sets are {', '.join(SETS)}")
+        raise EvalError(f"--sets: unknown {', '.join(unknown) or 'set'}; there are {', '.join(SETS)}")
     where = Data(data, data.parent / "corpora")
     return {name: read_set(where, name, scopes) for name in _listed(sets)}
 
@@ -164,13 +164,14 @@ def _chosen(data: Path, sets: str, scopes: frozenset[str]) -> dict[str, list[Sco
 def _peers(names: str) -> list[Peer]:
     unknown = set(_listed(names)) - {one.name for one in PEERS}
     if unknown:
-        raise EvalError(f"no such peer: {', '.join(sorted(unknown))}")
+        there = ", ".join(one.name for one in PEERS)
+        raise EvalError(f"--peers: unknown {', '.join(sorted(unknown))}; there are {there}")
     return [one for one in PEERS if not names or one.name in _listed(names)]
 
 
 def _mode(text: str) -> Mode:
     if text not in MODES:
-        raise EvalError(f"--mode takes {', '.join(MODES)}")
+        raise EvalError(f"--mode: unknown {text}; there are {', '.join(MODES)}")
     return MODES[text]
 
 
