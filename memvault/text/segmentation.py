@@ -31,7 +31,13 @@ def segment(text: str) -> list[str]:
 
 def cut(folded: str) -> list[str]:
     """Return the words of a text that is folded already; see `segment`."""
-    return [word for word in _dictionary().cut(folded) if not word.isspace()]
+    return list(_words(folded))
+
+
+@lru_cache(maxsize=256)
+def _words(folded: str) -> tuple[str, ...]:
+    """Words of a text; kept for a moment, because a question is cut by every step that reads its words."""
+    return tuple(word for word in _dictionary().cut(folded) if not word.isspace())
 
 
 def parts_of_speech(folded: str) -> list[tuple[str, str]]:

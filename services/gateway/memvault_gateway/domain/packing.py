@@ -169,7 +169,7 @@ class _Packer:
         key = (card.kind, card.block_id, card.text, card.highlight, card.summarised)
         known = self._costs.get(key)
         if known is None:
-            costed = replace(card, tokens=_ANY_COST)
+            costed = replace(card, tokens=_ANY_COST, score=None if card.score is None else _ANY_SCORE)
             known = max(1, self._count(self._render([_BLANK, costed], [])) - self._one)
             self._costs[key] = known
         return known
@@ -272,4 +272,5 @@ def _shortened(card: Card) -> Card:
 
 _MARK = "…"
 _ANY_COST = 1000  # stands for the number that a card will say it costs, where the format shows it
+_ANY_SCORE = 0.1234  # so that a memory costs the same in every answer, and is counted once for all of them
 _BLANK = Card(block_id="", kind="block", text=_MARK)

@@ -32,7 +32,8 @@ class Deliver:
         with watch.hop("sanitise"):
             cards, cascade_cards, hits = self._screened(ask, answer, from_cache=prepared is not None)
         with watch.hop("pack"):
-            packed = self._packed(ask, replace(answer, cards=cards, cascade_cards=cascade_cards))
+            shown = replace(answer, cards=_rounded(cards), cascade_cards=_rounded(cascade_cards))
+            packed = self._packed(ask, shown)
         self._tell(ask, packed, prepared, hits, watch)
         return self._finished(packed, watch)
 
@@ -108,6 +109,14 @@ class Deliver:
         task = asyncio.create_task(_told(telling))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
+
+
+def _rounded(cards: Sequence[Card]) -> tuple[Card, ...]:
+    """Cards with the digits of their scores that mean something: a reading model pays a token for each digit."""
+    return tuple(card if card.score is None else replace(card, score=round(card.score, _DIGITS)) for card in cards)
+
+
+_DIGITS = 4
 
 
 async def _told(telling: Coroutine[Any, Any, None]) -> None:

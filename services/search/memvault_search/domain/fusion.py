@@ -136,11 +136,9 @@ def fuse(rankings: Sequence[Ranking], numbers: FusionNumbers) -> Fused:
     scores = np.full((len(ids), len(rankings)), np.nan)
     ranks = np.zeros((len(ids), len(rankings)), dtype=np.int64)
     for column, ranking in enumerate(rankings):
-        order = stable_order(ranking.scores, ranking.ids)
-        rows = [row_of[ranking.ids[position]] for position in order]
-        falling = ranking.scores[order]
-        ranks[rows, column] = np.searchsorted(-falling, -falling, side="left") + 1
-        scores[rows, column] = falling
+        rows = [row_of[one] for one in ranking.ids]
+        ranks[rows, column] = np.searchsorted(np.sort(-ranking.scores), -ranking.scores, side="left") + 1
+        scores[rows, column] = ranking.scores
     return _ordered(ids, scores, ranks, cutoffs(rankings), numbers)
 
 

@@ -80,7 +80,7 @@ def known_share(text: str, words: WordStatistics) -> float:
     The best of a list that matches one word of a question in another language is first there all the same:
     its vote must not count as much as that of a list that knows every word.
     """
-    terms = list({term_number(token) for token in search_tokens(text)})
+    terms = list(set(_terms(text)))
     frequencies = words.document_frequencies("self", terms)
     weights = np.array([idf(int(one), words.documents("self")) for one in frequencies])
     return float(weights[frequencies > 0].sum() / weights.sum()) if weights.sum() else 1.0
@@ -96,7 +96,11 @@ def coverage_of(text: str, vault: Vault, slots: Sequence[int]) -> np.ndarray:
     total = weights.sum()
     if not total:
         return np.zeros(len(slots))
-    held = [np.isin(wanted, np.concatenate([one.numbers for one in views.values()])) for views in vault.terms_of(slots)]
+    # compared one by one: what is wanted is short, and np.isin sorts both sides
+    held = [
+        (np.concatenate([one.numbers for one in views.values()])[:, np.newaxis] == wanted).any(axis=0)
+        for views in vault.terms_of(slots)
+    ]
     return np.array([weights[one].sum() / total for one in held])
 
 
