@@ -21,7 +21,7 @@ from memvault_router.adapters.archetype_files import FileArchetypes, LayeredArch
 from memvault_router.adapters.bus import BusAnnouncer, Listener, SilentAnnouncer
 from memvault_router.adapters.data_files import Language, load_language
 from memvault_router.adapters.embed import EmbedClient
-from memvault_router.adapters.llm import ChatJudge, JsonChat
+from memvault_router.adapters.llm import ChatJudge, SchemaChat
 from memvault_router.adapters.machine import SystemClock, machine_zone
 from memvault_router.adapters.memory import MemoryArchetypes, MemoryPrepared, MemoryProfiles, MemoryThreshold
 from memvault_router.adapters.redis_guard import RedisGuard
@@ -97,7 +97,7 @@ async def build(
     bus: Bus | None,
     redis: Redis | None,
     default_profile: str = "tuned",
-    chat: JsonChat | None = None,
+    chat: SchemaChat | None = None,
     clock: Clock | None = None,
     archetype_folder: Path | None = None,
 ) -> App:
