@@ -1,14 +1,18 @@
 """Suite intent: does the router find out what is being asked (R-01 to R-03), and is it as sure as it may be?
 
-Each text is asked of a user who remembers nothing and has no history, so that neither memories nor habits decide.
+Each text is asked of a user who remembers nothing and has no history, so that neither memories nor habits decide. The
+Chinese texts of the set that may be handed on have five of the six intents; the level `zh_six` adds questions of our
+own for the sixth, `own_zh` and `own_en` hold all of our own.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import resources
 from typing import Any
 
 from memvault_evals.house import Client, EvalError
@@ -26,6 +30,8 @@ from memvault_evals.suites.suite import Run
 SET = "intent"
 RESTRICTED = "intent_memdaily"
 TWO_CLASSES = "xquad_zh"  # a source with two of the six classes: a level of its own
+CHINESE, CHINESE_SIX = "zh", "zh_six"
+OWN, SIXTH = "own", "cross_domain"
 ALL = "all"
 USER = "intent"
 DEADLINE_MS = 120_000
@@ -33,25 +39,43 @@ DEADLINE_MS = 120_000
 
 @dataclass(frozen=True)
 class Text:
-    """A text and the intent that its source's label stands for."""
+    """A text, the intent that its source's label stands for, and the levels at which it counts."""
 
     id: str
     text: str
     intent: str
     source: str
-    level: str
+    levels: tuple[str, ...]
 
 
 def read_texts(run: Run) -> list[Text]:
-    """Return the texts of the set, with those that may not be redistributed where they are."""
+    """Return the texts of the set, with those that may not be redistributed where they are, and our own."""
     stems = [SET, RESTRICTED] if run.data.path(RESTRICTED) else [SET]
     rows = [row for stem in stems for row in run.data.rows(stem, "id", "text", "lang", "intent", "src")]
-    return [_text(row) for row in rows]
+    return [*map(_text, rows), *own_texts()]
+
+
+def own_texts() -> list[Text]:
+    """Return the questions of our own; the Chinese ones that join several things fill up `zh_six`."""
+    page = resources.files("memvault_evals").joinpath("data/intent_own.toml").read_text(encoding="utf-8")
+    return [
+        Text(f"own-{lang}-{intent}-{at:02}", one, intent, OWN, _own_levels(lang, intent))
+        for lang, by_intent in tomllib.loads(page).items()
+        for intent, questions in by_intent.items()
+        for at, one in enumerate(questions, 1)
+    ]
+
+
+def _own_levels(lang: str, intent: str) -> tuple[str, ...]:
+    level = f"{OWN}_{lang}"
+    return (level, CHINESE_SIX) if (lang, intent) == (CHINESE, SIXTH) else (level,)
 
 
 def _text(row: Mapping[str, Any]) -> Text:
     source = row["src"].partition("(")[0]
-    return Text(row["id"], row["text"], row["intent"], source, source if source == TWO_CLASSES else row["lang"])
+    level = source if source == TWO_CLASSES else row["lang"]
+    levels = (level, CHINESE_SIX, ALL) if level == CHINESE else (level, ALL)
+    return Text(row["id"], row["text"], row["intent"], source, levels)
 
 
 class IntentSuite:
@@ -135,7 +159,7 @@ def report(texts: Sequence[Text], told: Mapping[str, Mapping[str, Any]]) -> SetR
 
 def _row(text: Text, told: Mapping[str, Any]) -> Row:
     right = {"accuracy": float(told["intent"] == text.intent)}
-    return Row(text.id, text.intent, {text.level: right, ALL: right}, told)
+    return Row(text.id, text.intent, dict.fromkeys(text.levels, right), told)
 
 
 def _levels(rows: Sequence[Row]) -> list[str]:
@@ -149,7 +173,7 @@ def _with_others(means: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Mappi
 def _funnels(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     """By what decided: how many rows, and what share of them in percent was right."""
     counts = Counter(row.told["funnel"] for row in rows)
-    right = Counter(row.told["funnel"] for row in rows if row.levels[ALL]["accuracy"])
+    right = Counter(row.told["funnel"] for row in rows if next(iter(row.levels.values()))["accuracy"])
     return {name: {"rows": count, "accuracy": 100 * right[name] / count} for name, count in sorted(counts.items())}
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from memvault.text import is_chinese
 from memvault_evals.datasets import Data
 from memvault_evals.house import EvalError
 from memvault_evals.suites.classification import Verdict, calibration_error, macro_f1, per_class, reliability
-from memvault_evals.suites.intent import Text, ask, read_texts, report
+from memvault_evals.suites.intent import Text, ask, own_texts, read_texts, report
 
 
 def verdicts(*rows: tuple[str, str, float]) -> list[Verdict]:
@@ -62,9 +63,10 @@ def test_a_class_that_was_chosen_but_never_true_is_told_with_its_precision() -> 
 
 
 TEXTS = [
-    Text("1", "What is MLX?", "entity_lookup", "trec_qc", "en"),
-    Text("2", "為什麼？", "conceptual", "drcd", "zh"),
-    Text("3", "何時？", "factual", "xquad_zh", "xquad_zh"),
+    Text("1", "What is MLX?", "entity_lookup", "trec_qc", ("en", "all")),
+    Text("2", "為什麼？", "conceptual", "drcd", ("zh", "zh_six", "all")),
+    Text("3", "何時？", "factual", "xquad_zh", ("xquad_zh", "all")),
+    Text("own-01", "睡眠跟跑步有關嗎？", "cross_domain", "own", ("zh_six",)),
 ]
 
 
@@ -73,11 +75,13 @@ def told(intent: str, confidence: float = 0.8) -> dict[str, Any]:
 
 
 def test_a_source_with_two_classes_is_a_level_of_its_own_and_not_part_of_the_chinese_one() -> None:
-    found = report(TEXTS, {"1": told("entity_lookup"), "2": told("conceptual"), "3": told("conceptual")})
+    answers = {"1": "entity_lookup", "2": "conceptual", "3": "conceptual", "own-01": "factual"}
+    found = report(TEXTS, {number: told(intent) for number, intent in answers.items()})
     accuracy = {level: metrics["accuracy"] for level, metrics in found.figures.items()}
     assert {level: (one.value, one.n) for level, one in accuracy.items()} == {
         "en": (100.0, 1),
         "zh": (100.0, 1),
+        "zh_six": (50.0, 2),
         "xquad_zh": (0.0, 1),
         "all": (pytest.approx(200 / 3), 3),
     }
@@ -88,7 +92,7 @@ def test_types_are_classes_and_sources() -> None:
     found = report(TEXTS, {one.id: told(one.intent) for one in TEXTS})
     assert set(found.by_type) == {one.intent for one in TEXTS} | {f"src:{one.source}" for one in TEXTS}
     assert found.facts["all"]["confusion"]["factual"] == {"factual": 1}
-    assert found.facts["funnel"] == {"fused": {"rows": 3, "accuracy": 100.0}}
+    assert found.facts["funnel"] == {"fused": {"rows": 4, "accuracy": 100.0}}
 
 
 class Gateway:
@@ -124,8 +128,19 @@ def test_restricted_texts_are_read_where_they_are_and_missed_by_nobody_where_not
 
     (tmp_path / "intent.jsonl").write_text(row("1", "drcd", "zh") + row("2", "xquad_zh", "zh"), encoding="utf-8")
     run: Any = SimpleNamespace(data=Data(tmp_path, tmp_path / "corpora"))
-    assert [one.level for one in read_texts(run)] == ["zh", "xquad_zh"]
+    assert [one.levels[0] for one in read_texts(run) if one.source != "own"] == ["zh", "xquad_zh"]
     (tmp_path / "restricted").mkdir()
     restricted = tmp_path / "restricted" / "intent_memdaily.jsonl"
     restricted.write_text(row("3", "memdaily(no licence)", "zh"), encoding="utf-8")
-    assert [one.source for one in read_texts(run)] == ["drcd", "xquad_zh", "memdaily"]
+    assert [one.source for one in read_texts(run) if one.source != "own"] == ["drcd", "xquad_zh", "memdaily"]
+
+
+def test_our_own_questions_count_apart_and_fill_up_the_sixth_class() -> None:
+    own = own_texts()
+    assert len({one.text for one in own}) == len(own) == 200
+    sixth = [one for one in own if "zh_six" in one.levels]
+    assert {one.intent for one in sixth} == {"cross_domain"}
+    assert len(sixth) == 60
+    assert all(is_chinese(one.text) for one in sixth)
+    assert {one.levels[0] for one in own} == {"own_zh", "own_en"}
+    assert not any("all" in one.levels for one in own)
