@@ -183,6 +183,13 @@ def test_what_was_predicted_within_five_minutes_is_not_predicted_again() -> None
     assert [draft.text for draft in after.repeated] == ["OCR 做到哪了？"]
 
 
+def test_a_clock_that_was_set_back_does_not_make_everything_recent() -> None:
+    before = drafted(("OCR 做到哪了？", 0.6))
+    for later, repeated in ((299.0, 1), (301.0, 0)):
+        after = QuestionDeduplicator()(replace(before, recent=(Predicted("ocr做到哪了", "c", before.now + later),)))
+        assert len(after.repeated) == repeated
+
+
 @pytest.mark.r("R-51")
 def test_of_two_wordings_of_one_question_the_better_stays() -> None:
     after = QuestionDeduplicator()(drafted(("progress of the OCR project", 0.6), ("OCR project progress", 0.5)))

@@ -17,8 +17,8 @@ class QuestionDeduplicator:
 
     def __call__(self, state: Prediction, /) -> Prediction:
         """Return the state without the repeated drafts; those are listed in `repeated`."""
-        oldest = state.now - state.numbers.repeat_window_s
-        taken = [one.text for one in state.recent if oldest <= one.at]
+        # on either side: a clock that was set back must not make all that was ever predicted recent
+        taken = [one.text for one in state.recent if abs(state.now - one.at) <= state.numbers.repeat_window_s]
         fresh: list[Draft] = []
         repeated: list[Draft] = []
         for draft in state.drafts:
