@@ -26,9 +26,10 @@ from memvault_evals.report.tables import show
 from memvault_evals.results import SetReport
 from memvault_evals.suites import SUITES
 from memvault_evals.suites.suite import Gateway, Run, Suite
-from memvault_evals.variants import ABLATIONS, INTENTS, PROFILES, SWITCHES, variants_of
+from memvault_evals.variants import ABLATIONS, INTENTS, PROFILES, variants_of
 from memvault_evals.vault import SETTINGS, Vault, fingerprint
 from memvault_evals.workspace import VARIABLE, WORKERS, Workspace, default_folder
+from memvault_gateway.domain.words import SWITCHES
 
 MODES: Mapping[str, Mode] = {"one": "one", "six": "six"}
 PRODUCT = (

@@ -26,6 +26,7 @@ from memvault_evals.report.reading import (
 from memvault_evals.report.style import BAD, GOOD, MUTED, colours, markers, picture, pictures
 
 ROW_IN = 0.3  # height of one row of a horizontal chart
+LEAST_ROWS = 2  # a table says a single figure as well as a picture of it
 SHOWN_VARIANTS = 6  # more side by side cannot be told apart; the ablation chart has them all
 NAME_CHARS = 36
 WHOLE = 100
@@ -58,9 +59,9 @@ def draw(folder: Path, document: Document) -> list[Picture]:
 def _every_set(folder: Path, document: Document) -> Iterator[Picture]:
     """The headline figure of each set, variants side by side."""
     chosen = {name: one for name, levels in document["results"].items() if (one := headline(name, levels))}
-    if not chosen:
-        return
     labels = list(document["variants"])[:SHOWN_VARIANTS]
+    if len(chosen) * len(labels) < LEAST_ROWS:
+        return
     rows = [f"{name}\n{level}, {metric}" for name, (level, metric) in chosen.items()]
     series = {
         label: [
@@ -92,7 +93,7 @@ def _types(folder: Path, document: Document, set_name: str) -> Iterator[Picture]
         return
     labels = labels_of(document, set_name)[:SHOWN_VARIANTS]
     kinds = [kind for kind, levels in document["by_type"].get(set_name, {}).items() if metric in levels.get(level, {})]
-    if not kinds:
+    if len(kinds) < LEAST_ROWS:
         return
     series = {label: [_of_type(document, label, set_name, kind, level, metric) for kind in kinds] for label in labels}
     title = f"{set_name}: {metric} by type, {level} level, percent"
@@ -112,7 +113,7 @@ def _kinds(folder: Path, document: Document, set_name: str) -> Iterator[Picture]
             for kind, levels in document["by_type"].get(set_name, {}).items()
         }
         found = {kind: levels for kind, levels in found.items() if levels}
-        if not found:
+        if sum(len(levels) for levels in found.values()) < LEAST_ROWS:
             continue
         ways = list(dict.fromkeys(level for levels in found.values() for level in levels))
         rows = sorted(found, key=lambda kind: -max(one["value"] for one in found[kind].values()))
@@ -137,7 +138,7 @@ def _ablation(folder: Path, document: Document, set_name: str) -> Iterator[Pictu
         for label in document["variants"]
         if (one := difference_of(document, label, set_name, level, metric)) is not None
     }
-    if not found:
+    if len(found) < LEAST_ROWS:
         return
     rows = sorted(found, key=lambda label: -found[label]["value"])  # the lowest row is drawn on top
     first = document["first"]
@@ -164,7 +165,7 @@ def _reliability(folder: Path, document: Document, set_name: str) -> Iterator[Pi
     levels: dict[str, Sequence[Mapping[str, Any]]] = {
         level: told["reliability"]
         for level, told in _facts(document, first, set_name).items()
-        if isinstance(told, Mapping) and told.get("reliability")
+        if isinstance(told, Mapping) and len(told.get("reliability", ())) >= LEAST_ROWS  # no curve through one point
     }
     if not levels:
         return

@@ -9,7 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memvault_evals.report.document import Document
-from memvault_evals.report.reading import change, columns, counts, headline, interval, labels_of, names, short, told
+from memvault_evals.report.reading import (
+    FEW,
+    FEW_MARK,
+    change,
+    columns,
+    counts,
+    headline,
+    interval,
+    labels_of,
+    mark,
+    names,
+    short,
+)
+from memvault_evals.report.words import told
 
 if TYPE_CHECKING:
     from memvault_evals.report.charts import Picture
@@ -45,6 +58,8 @@ def render(document: Document, pictures: Sequence[Picture], folder: Path) -> str
     environment.filters["embedded"] = lambda file: _embedded(folder / file)
     return environment.get_template("page.html").render(
         document=document,
+        few=FEW,
+        few_mark=FEW_MARK,
         sets=[_section(document, name, pictures) for name in document["results"]],
         overview=[one for one in pictures if not one.set_name],
         headlines=list(_headlines(document)),
@@ -63,7 +78,7 @@ def _headlines(document: Document) -> Iterator[Mapping[str, str]]:
         if chosen:
             level, metric = chosen
             one = levels[level][metric]
-            yield {"set": name, "level": level, "metric": metric, "value": interval(one), "n": str(one["n"])}
+            yield {"set": name, "level": level, "metric": metric, "value": interval(one, mark(one)), "n": str(one["n"])}
 
 
 def _section(document: Document, name: str, pictures: Sequence[Picture]) -> dict[str, Any]:
@@ -87,7 +102,7 @@ def _section(document: Document, name: str, pictures: Sequence[Picture]) -> dict
         "types": [row for row in types if row[0] == first],
         "more_types": [row for row in types if row[0] != first],
         "differences": [
-            (label, level, counts(metrics, wanted), [change(metrics[one]) if one in metrics else "" for one in wanted])
+            (label, level, counts(metrics, wanted), _changes(metrics, wanted))
             for label, variant in variants.items()
             for level, metrics in variant["against_first"].get(name, {}).items()
         ],
@@ -101,7 +116,11 @@ def _section(document: Document, name: str, pictures: Sequence[Picture]) -> dict
 
 
 def _cells(metrics: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:
-    return [interval(metrics[one]) if one in metrics else "" for one in wanted]
+    return [interval(metrics[one], mark(metrics[one])) if one in metrics else "" for one in wanted]
+
+
+def _changes(metrics: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:
+    return [change(metrics[one], mark(metrics[one])) if one in metrics else "" for one in wanted]
 
 
 def _flat(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

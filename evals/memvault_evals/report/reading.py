@@ -1,9 +1,9 @@
-"""Reads a document: which metrics stand first, how a figure is written, and what the facts of a set say."""
+"""Reads a document: which metrics stand first, and how a figure is written."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from memvault_evals.report.document import Document
@@ -14,6 +14,10 @@ OTHER = ("accuracy", "macro-F1", "ECE", "TPR", "FPR", "hit@5", "hit@10", "hit@20
 ALSO: Mapping[str, tuple[str, ...]] = {"ikat_ptkb": ("recall@3", "MRR"), "drcd_zh": ("hit@1",)}
 HEADLINES = ("recall@5", "accuracy", "TPR", "hit@10")
 COUNTED = 2
+FEW = 30  # of fewer items an interval says little
+FEW_MARK = "~"
+FEW_SAID = f"{FEW_MARK} fewer than {FEW} items: the interval is indicative only"
+WORDS = 'what metrics, levels and columns mean: docs/quality.md, "Words and columns"'
 LOWER_IS_BETTER = frozenset({"FPR", "ECE", "false hit"})
 
 One = Mapping[str, Any]  # value, low, high, n
@@ -105,34 +109,17 @@ def signed(value: float) -> str:
     return text if text.startswith("-") or text == "0" else f"+{text}"
 
 
-def interval(one: One) -> str:
-    """`64.6 [59.9, 69.2]`."""
-    return f"{number(one['value'])} [{number(one['low'])}, {number(one['high'])}]"
+def mark(one: One) -> str:
+    """The sign before an interval over few items; empty where there are enough."""
+    return FEW_MARK if one["n"] < FEW else ""
 
 
-def change(one: One) -> str:
-    """`+1.2 [-0.6, +3]`, and a star where the interval leaves out 0."""
+def interval(one: One, sign: str = "") -> str:
+    """`64.6 [59.9, 69.2]`; `sign` stands before the bracket."""
+    return f"{number(one['value'])} {sign}[{number(one['low'])}, {number(one['high'])}]"
+
+
+def change(one: One, sign: str = "") -> str:
+    """`+1.2 [-0.6, +3]`, and a star where the interval leaves out 0; `sign` stands before the bracket."""
     star = "*" if significant(one) else ""
-    return f"{signed(one['value'])}{star} [{signed(one['low'])}, {signed(one['high'])}]"
-
-
-def told(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the facts of a set say, one phrase each: `intents factual 200, unknown 15`.
-
-    Counts beside `asked` are given as shares of it too; lists are too long for a line and are left out.
-    """
-    asked = facts.get("asked")
-    for name, value in facts.items():
-        words = name.replace("_", " ")
-        if isinstance(value, Mapping):
-            parts = [f"{key} {_plain(one)}" for key, one in value.items() if isinstance(one, int | float)]
-            if parts:
-                yield f"{words} {', '.join(parts)}"
-        elif isinstance(value, int) and not isinstance(value, bool) and name != "asked" and asked:
-            yield f"{words} {value} ({value / asked:.0%})"
-        elif isinstance(value, int | float | str):
-            yield f"{words} {_plain(value)}"
-
-
-def _plain(value: float | str) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value}"
+    return f"{signed(one['value'])}{star} {sign}[{signed(one['low'])}, {signed(one['high'])}]"

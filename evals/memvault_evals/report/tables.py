@@ -12,24 +12,28 @@ from rich.text import Text
 
 from memvault_evals.report.document import Document
 from memvault_evals.report.reading import (
+    FEW_SAID,
+    WORDS,
     One,
     better,
     columns,
     counts,
     labels_of,
+    mark,
     names,
     number,
     short,
     signed,
     significant,
-    told,
 )
+from memvault_evals.report.summary import is_long, summary
+from memvault_evals.report.words import told
 
 # who has no room for all columns keeps these
 TELLING = ("recall@5", "hit@5", "all@5", "nDCG@10", "recall@10", "MRR", "all@10")
-# of a cell: `59.9…69.2` and the space around it
-CELL = 11
-DIFFERENCE_CELL = 13
+# of a cell: `~59.9…69.2` and the space around it
+CELL = 12
+DIFFERENCE_CELL = 14
 WIDEST_NAME = 26
 # the column of n, and the space between the first columns
 BESIDE = 10
@@ -43,8 +47,11 @@ def show(console: Console, document: Document) -> None:
     """Print a set's figures, its differences to the first variant, and what else was found; then where from."""
     for set_name in document["results"]:
         _figures(console, document, set_name)
+        if is_long(document, set_name):
+            _summary(console, document, set_name)
         _differences(console, document, set_name)
         _facts(console, document, set_name)
+    _line(console, WORDS)
     changed = " with changes that are not committed" if document["dirty"] else ""
     where = f"commit {document['commit'][:10]}{changed}" if document["commit"] else "outside a repository"
     _line(console, f"{document['at']}, {where}, memvault {document['version']}, load {document['load']}")
@@ -57,6 +64,18 @@ def _facts(console: Console, document: Document, set_name: str) -> None:
         phrases = list(told(document["variants"][label]["facts"].get(set_name, {})))
         if phrases and (label == document["first"] or not many):
             _line(console, f"{label}: {'; '.join(phrases)}")
+
+
+def _summary(console: Console, document: Document, set_name: str) -> None:
+    headings, lines = summary(document, set_name)
+    console.print(Text(f"{set_name}: {document['first']} by type, percent", style="bold"))
+    table = Table(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False)
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left", overflow="fold")
+    for line in lines:
+        table.add_row(*(Text(cell) for cell in line))
+    console.print(table)
+    _line(console, "every type with its interval: results.json and report.html")
 
 
 def _line(console: Console, text: str) -> None:
@@ -83,7 +102,7 @@ def _figures(console: Console, document: Document, set_name: str) -> None:
         table.add_row(name, *words, n, *cells, style="dim" if kind else "")
         before = label
     console.print(table)
-    _left_out(console, wanted, fitting)
+    _remarks(console, rows, wanted, fitting)
     many = len(labels_of(document, set_name))
     if many > FIGURES_OF:
         _line(console, f"figures and findings of {document['first']} only; the others are in the report")
@@ -97,7 +116,8 @@ def _rows(document: Document, set_name: str) -> Iterator[tuple[str, str, str, Ma
     many = len(labels) > TYPES_OF
     for label in labels[:1] if len(labels) > FIGURES_OF else labels:
         variant = document["variants"][label]
-        kinds = {} if many and label != document["first"] else variant["by_type"].get(set_name, {})
+        typed = not is_long(document, set_name) and (not many or label == document["first"])
+        kinds = variant["by_type"].get(set_name, {}) if typed else {}
         for level, metrics in variant["results"].get(set_name, {}).items():
             yield label, level, "", metrics
             for kind, levels in kinds.items():
@@ -128,7 +148,7 @@ def _differences(console: Console, document: Document, set_name: str) -> None:
         table.add_row(Text(short(label) if label != before else ""), level, n, *cells)
         before = label
     console.print(table)
-    _left_out(console, wanted, fitting)
+    _remarks(console, rows, wanted, fitting)
 
 
 def _table(rows: Sequence[tuple[str, str, str, Mapping[str, One]]], *, typed: bool) -> Table:
@@ -157,23 +177,33 @@ def _fitting(
     taken = _width([short(row[0]) for row in rows], "variant") + max(len(row[1]) for row in rows) + BESIDE
     if typed:
         taken += _width([row[2] for row in rows], "type") + 2
-    room = max(1, (console.width - taken) // cell)
-    if room >= len(wanted):
-        return list(wanted)
-    kept = sorted(wanted, key=lambda one: TELLING.index(one) if one in TELLING else -1)[:room]
+    room = console.width - taken
+    kept: list[str] = []
+    for metric in sorted(wanted, key=lambda one: TELLING.index(one) if one in TELLING else -1):
+        width = max(cell, len(metric) + 2)
+        if width <= room or not kept:
+            kept.append(metric)
+            room -= width
     return [one for one in wanted if one in kept]
 
 
-def _left_out(console: Console, wanted: Sequence[str], fitting: Sequence[str]) -> None:
+def _remarks(
+    console: Console,
+    rows: Sequence[tuple[str, str, str, Mapping[str, One]]],
+    wanted: Sequence[str],
+    fitting: Sequence[str],
+) -> None:
     missing = [one for one in wanted if one not in fitting]
     if missing:
         _line(console, f"no room here for {', '.join(missing)}; the report has them")
+    if any(metric in row[3] and mark(row[3][metric]) for row in rows for metric in fitting):
+        _line(console, FEW_SAID)
 
 
 def _value(one: One | None) -> Text:
     if one is None:
         return Text("")
-    bounds = f"{number(one['low'])}…{number(one['high'])}"
+    bounds = f"{mark(one)}{number(one['low'])}…{number(one['high'])}"
     return Text(number(one["value"])).append(f"\n{bounds}", style="dim")
 
 
@@ -183,4 +213,4 @@ def _change(metric: str, one: One | None) -> Text:
     telling = significant(one)
     style = ("green" if better(metric, one) else "red") if telling else ""
     text = Text(f"{signed(one['value'])}{'*' if telling else ''}", style=style)
-    return text.append(f"\n{signed(one['low'])}…{signed(one['high'])}", style="dim")
+    return text.append(f"\n{mark(one)}{signed(one['low'])}…{signed(one['high'])}", style="dim")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,28 +52,49 @@ def found_of(share: float) -> SetReport:
     return averaged(rows, FACTS)
 
 
-def intents() -> SetReport:
-    """Half of the texts right, with figures that are no means, and a reliability of two bins."""
+def intents(bins: int = 2) -> SetReport:
+    """Half of the texts right, with figures that are no means, and a reliability of one or two bins."""
     base = averaged([Row(f"i{number}", "factual", {"en": {"accuracy": float(number % 2)}}) for number in range(10)])
-    bins = [
+    told = [
         {"from": 0.4, "to": 0.5, "rows": 4, "confidence": 0.45, "accuracy": 0.5},
         {"from": 0.9, "to": 1.0, "rows": 6, "confidence": 0.95, "accuracy": 0.8},
     ]
     figures = {"en": {**base.figures["en"], "macro-F1": Figure(48, 30, 60, 10), "ECE": Figure(12, 5, 20, 10)}}
-    return SetReport(figures, {}, base.rows, {"en": {"reliability": bins}, "funnel": {"keyword": {"rows": 10}}})
+    return SetReport(figures, {}, base.rows, {"en": {"reliability": told[:bins]}, "funnel": {"keyword": {"rows": 10}}})
 
 
 def injection() -> SetReport:
-    """Attacks of one kind, of which three in four are caught, and harmless texts of another."""
+    """Attacks of two kinds, of which three in four are caught, and harmless texts of two others."""
     rows = [
         Row(
             f"x{number}",
-            "jailbreak" if number < 12 else "news",
+            (("jailbreak", "override") if number < 12 else ("news", "letter"))[number % 2],
             {"ingress": {"TPR" if number < 12 else "FPR": float(number % 4 > 0 if number < 12 else number == 12)}},
         )
         for number in range(20)
     ]
     return averaged(rows, {"attacks": 12, "benign": 8})
+
+
+def many_kinds() -> SetReport:
+    """Forty attacks of one kind, thirty kinds of one harmless text each, and every text in one group."""
+    rows = [
+        Row(
+            f"m{number}",
+            "override" if number < PLACES else f"kind{number}",
+            {"ingress": {"TPR" if number < PLACES else "FPR": float(number % 2)}},
+        )
+        for number in range(PLACES + 30)
+    ]
+    report = averaged(rows, {"attacks": PLACES, "benign": 30})
+    return replace(report, by_type={**report.by_type, "lang:en": report.figures})
+
+
+def classified() -> SetReport:
+    """Texts of twenty sources, and per class what a classifier made of them."""
+    base = averaged([Row(f"c{number}", f"src:{number}", {"all": {"accuracy": 1.0}}) for number in range(20)])
+    classes = {"factual": {"precision": 97.6, "recall": 82.0, "F1": 89.1, "rows": 20}}
+    return replace(base, facts={"all": {"per_class": classes}})
 
 
 def prefetch() -> SetReport:

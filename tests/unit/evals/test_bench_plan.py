@@ -152,4 +152,6 @@ def test_the_chart_is_a_picture_and_the_report_is_json(tmp_path: Path) -> None:
     made = report()
     draw(tmp_path / "bench.png", made["stages"], ["six", "one"])
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
+    draw(tmp_path / "one.png", made["stages"][:1], ["six", "one"])
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads(json.dumps(made))["stages"][0]["name"] == "10k*"

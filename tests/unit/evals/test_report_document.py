@@ -7,7 +7,19 @@ import pytest
 
 from memvault_evals.report import about as about_module
 from memvault_evals.report.document import about, document
-from memvault_evals.report.reading import columns, counts, headline, interval, labels_of, number, short, signed, told
+from memvault_evals.report.reading import (
+    change,
+    columns,
+    counts,
+    headline,
+    interval,
+    labels_of,
+    mark,
+    number,
+    short,
+    signed,
+)
+from memvault_evals.report.words import told
 from tests.unit.evals.invented_run import ABOUT, found_of, run_of, written
 
 
@@ -113,8 +125,47 @@ def test_numbers_are_written_with_one_decimal_and_a_sign_where_they_are_differen
 
 
 def test_facts_become_phrases_with_shares_of_those_asked() -> None:
-    facts = {"asked": 40, "reranked": 30, "intents": {"factual": 40}, "list": [1], "nested": {"a": {"b": 1}}, "ms": 1.5}
-    assert list(told(facts)) == ["asked 40", "reranked 30 (75%)", "intents factual 40", "ms 1.5"]
+    facts = {"asked": 40, "reranked": 30, "intents": {"cross_domain": 40}, "list": [1], "nested": {"a": {"b": 1}}}
+    assert list(told(facts | {"some_ms": 1.5})) == [
+        "questions: 40",
+        "answers that were reranked: 30 (75%)",
+        "questions taken for: cross_domain 40",
+        "some ms: 1.5",
+    ]
+
+
+def test_facts_of_a_kind_of_their_own_are_told_in_words() -> None:
+    facts = {
+        "asked": 40,
+        "tokens": {"first 5": 210, "first 10": 447},
+        "unsupported": {"asked": 40, "no_gold": 10, "no_gold_confident": 6},
+        "second_try": {"tried": 0, "saved": 0},
+        "pulse": {"probes": 8, "dense": 8, "sparse": 7},
+        "funnel": {"fused": {"rows": 9, "accuracy": 66.7}},
+        "differing": ["a"],
+        "useful": {"0.7": {"answers": 80, "held": 71.25}},
+        "wasted": 75.0,
+        "why not served": {"no_entry": 3, "uncovered_name": 1},
+    }
+    assert list(told(facts))[1:] == [
+        "tokens returned, mean: 210 in the first 5 cards, 447 in the first 10 cards",
+        "nothing wanted among the first ten: 10 (25%), of which 6 do not call themselves low in confidence",
+        "second tries after the self-check: 0",
+        "of 8 memories asked for by their own words each side alone put first: dense 8, sparse 7",
+        "decided by: fused 9 (67% right)",
+        "texts judged otherwise on the way out than on the way in: 1",
+        "prepared right before a point and holding what it needs, by stated confidence: from 0.7 on 71% of 80",
+        "prepared answers that served no question: 75%",
+        "real questions not served, by reason: nothing was predicted 3, uncovered name 1",
+    ]
+
+
+def test_an_interval_over_few_items_carries_a_mark() -> None:
+    few, enough = ({"value": 50.0, "low": 20.0, "high": 80.0, "n": n} for n in (29, 30))
+    assert (mark(few), mark(enough)) == ("~", "")
+    assert interval(few, mark(few)) == "50.0 ~[20.0, 80.0]"
+    assert change(few, mark(few)) == "+50.0* ~[+20.0, +80.0]"
+    assert interval(enough, mark(enough)) == "50.0 [20.0, 80.0]"
 
 
 def test_many_parts_of_a_kind_are_counted_in_a_label_and_two_are_named() -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from memvault_evals.report.charts import draw
+from memvault_evals.report.document import document
 from memvault_evals.report.page import write_report
-from tests.unit.evals.invented_run import run_of
+from tests.unit.evals.invented_run import ABOUT, PLACES, intents, many_kinds, run_of
 
 PNG = b"\x89PNG\r\n\x1a\n"
 SHARES = {"tuned": 0.75, "tuned -rerank": 0.5, "reference": 0.6}
@@ -110,4 +111,28 @@ def test_the_same_run_gives_the_same_page_and_charts(tmp_path: Path) -> None:
 
 
 def test_a_run_with_one_variant_and_no_facts_draws_no_comparison(tmp_path: Path) -> None:
-    assert [one.file for one in draw(tmp_path, run_of({"tuned": 0.75}))] == ["sets.png", "locomo-types.png"]
+    assert [one.file for one in draw(tmp_path, run_of({"tuned": 0.75}))] == ["locomo-types.png"]
+
+
+def test_a_single_figure_gets_no_picture(tmp_path: Path) -> None:
+    run = run_of({"tuned": 0.75, "tuned -rerank": 0.5})
+    assert [one.file for one in draw(tmp_path, run)] == ["sets.png", "locomo-types.png"]
+    alone = document({"tuned": {"intent": intents(bins=1)}}, ABOUT)
+    assert draw(tmp_path, alone) == []
+    assert [one.file for one in draw(tmp_path, document({"tuned": {"intent": intents()}}, ABOUT))] == [
+        "intent-reliability.png"
+    ]
+
+
+def test_every_type_stands_in_the_page_and_few_items_are_marked(tmp_path: Path) -> None:
+    run = document({"tuned": {"injection": many_kinds()}}, ABOUT)
+    text = write_report(tmp_path, run).read_text(encoding="utf-8")
+    assert all(f">kind{number}<" in text for number in range(PLACES, PLACES + 30))
+    assert "100 ~[100, 100]" in text
+    assert "~ marks an interval over fewer than 30 items" in text
+    assert "<code>docs/quality.md</code>" in text
+
+
+def test_what_else_was_found_is_told_in_phrases(report: tuple[Path, dict[str, Any], Reader]) -> None:
+    page, _, _ = report
+    assert "<li>answers that were reranked: 30 (75%)</li>" in page.read_text(encoding="utf-8")

@@ -1,13 +1,17 @@
 """Tables in the terminal."""
 
+from dataclasses import replace
 from io import StringIO
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from memvault_evals.metrics import Figure
+from memvault_evals.report.document import document
 from memvault_evals.report.tables import show
-from tests.unit.evals.invented_run import run_of
+from memvault_evals.results import SetReport
+from tests.unit.evals.invented_run import ABOUT, classified, many_kinds, prefetch, run_of
 
 
 def shown(run: dict[str, Any], width: int) -> str:
@@ -60,10 +64,53 @@ def test_suites_that_count_other_things_show_their_own_columns() -> None:
     assert "12/8" in text
 
 
+def only(set_name: str, report: SetReport) -> dict[str, Any]:
+    return document({"tuned": {set_name: report}}, ABOUT)
+
+
+def test_of_many_types_those_of_few_items_are_pooled_and_the_report_has_the_rest() -> None:
+    text = shown(only("injection", many_kinds()), 140)
+    assert "kind41" not in text
+    rows = {line.split("  ")[0].strip(): line.split() for line in text.splitlines()}
+    assert rows["lang:en"][1:] == ["40/30", "50.0", "50.0"]
+    assert rows["override"][1:] == ["40", "50.0"]
+    assert rows["30 more, n < 30"][-2:] == ["30", "50.0"]
+    assert "every type with its interval: results.json and report.html" in text
+    assert len(text.splitlines()) < 30
+
+
+def test_of_a_classifier_its_classes_are_shown_instead_of_every_source() -> None:
+    text = shown(only("intent", classified()), 100)
+    assert "src:" not in text
+    assert "class, level all" in text
+    assert ["factual", "20", "97.6", "82.0", "89.1"] in [line.split() for line in text.splitlines()]
+
+
+def test_intervals_over_few_items_are_marked_and_the_mark_is_explained() -> None:
+    said = "~ fewer than 30 items: the interval is indicative only"
+    text = shown(run_of({"tuned": 0.75}), 140)  # forty questions, twenty of each type
+    whole, of_type = (text.splitlines()[place] for place in (5, 7))
+    assert "…" in whole
+    assert "~" not in whole
+    assert "~" in of_type
+    assert text.count(said) == 1
+    assert said not in shown(only("injection", many_kinds()), 140)
+
+
+def test_no_column_is_narrower_than_its_heading() -> None:
+    report = prefetch()
+    long = {"served": {"prefetch_exact": report.figures["all"]["hit@5"], "held what is needed": Figure(1, 0, 2, 9)}}
+    text = shown(only("prefetch_kdconv", replace(report, figures={**report.figures, **long})), 60)
+    assert max(len(line) for line in text.splitlines()) <= 60
+    assert "prefetch_exact" in text
+
+
 def test_facts_and_origin_close_the_tables() -> None:
     text = shown(run_of({"tuned": 0.75}), 140)
-    assert "reranked 30 (75%)" in text
-    assert "gate skips dominant 8, tight cluster 2" in text.replace("\n", " ")
+    told = " ".join(text.split())
+    assert "answers that were reranked: 30 (75%)" in told
+    assert "not reranked, by reason: one memory far ahead 8" in told
+    assert 'docs/quality.md, "Words and columns"' in told
     assert text.splitlines()[-1].startswith("2026-11-29T12:00:00Z, commit 0123456789, memvault 0.1.0")
 
 
