@@ -122,7 +122,7 @@ async def build(
         clock=known_clock,
         encoder=encoder,
         shelf=shelf,
-        lookup=PreparedLookup(stores.prepared, language.lookalikes, RULESET_VERSION),
+        lookup=PreparedLookup(stores.prepared, language.time_words, RULESET_VERSION),
         profile=profile,
         memory=stores.threshold,
         announcer=BusAnnouncer(bus, chosen.waits.bus_s) if bus is not None else SilentAnnouncer(),
@@ -149,7 +149,7 @@ def build_pipeline(language: Language, numbers: RouterSettings) -> Pipeline:
     """Return the operators of one profile."""
     return Pipeline(
         follow_up=FollowUp(language.shapes, numbers.follow_up),
-        time_range=TimeRange(language.lookalikes, numbers.vague, numbers.read_chars),
+        time_range=TimeRange(language.time_words, numbers.vague, numbers.read_chars),
         bareness=Bareness(language.asking_words, numbers.read_chars),
         keyword=KeywordFunnel(language.lexicons, numbers.read_chars),
         fusion=Fusion(numbers.intent_fusion, numbers.facet_fusion, numbers.open_rest),

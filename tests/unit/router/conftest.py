@@ -147,7 +147,7 @@ class Desk:
             clock=self.clock,
             encoder=self.encoder,
             shelf=self.shelf,
-            lookup=PreparedLookup(self.prepared, language.lookalikes, "rules-1"),
+            lookup=PreparedLookup(self.prepared, language.time_words, "rules-1"),
             profile=self.profile,
             memory=self.threshold,
             announcer=self.announced,

@@ -27,7 +27,7 @@ from memvault_router.domain.prefetch import (
 from memvault_router.settings import RouterSettings
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
-LOOKALIKES = load_language().lookalikes
+WORDS = load_language().time_words
 VAGUE = load("router", RouterSettings, profile="reference", home=Path("/nonexistent"), environ={}).vague
 NUMBERS = NearNumbers(similarity=0.6, margin=0.02, content_share=0.6)
 
@@ -55,7 +55,7 @@ def entry(query, *texts, **known):
 
 
 def times(text):
-    return read_time(text, NOW, ZoneInfo("Asia/Taipei"), LOOKALIKES, VAGUE)
+    return read_time(text, NOW, ZoneInfo("Asia/Taipei"), WORDS, VAGUE)
 
 
 def missing(question, prepared):

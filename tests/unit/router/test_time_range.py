@@ -1,32 +1,13 @@
 """R-07: time expressions in Chinese and English."""
 
-import tomllib
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from memvault.runtime.settings import load
-from memvault_router.adapters.data_files import load_language
-from memvault_router.domain.operators.time_range import read_time
-from memvault_router.settings import RouterSettings
-
-TABLE = tomllib.loads((Path(__file__).parent / "times.toml").read_text(encoding="utf-8"))
-ZONE = ZoneInfo(TABLE["zone"])
-LOOKALIKES = load_language().lookalikes
-VAGUE = load("router", RouterSettings, profile="reference", home=Path("/nonexistent"), environ={}).vague
-
-
-def read(text, now=TABLE["now"], zone=ZONE):
-    return read_time(text, now, zone, LOOKALIKES, VAGUE)
-
-
-def local(instant, zone=ZONE):
-    if instant is None:
-        return ""
-    shown = instant.astimezone(zone).strftime("%Y-%m-%d %H:%M")
-    return shown.removesuffix(" 00:00")
+from memvault_router.domain.time import en, zh
+from memvault_router.domain.time.rules import Family
+from tests.unit.router.times import TABLE, VAGUE, WORDS, local, read
 
 
 @pytest.mark.r("R-07")
@@ -44,10 +25,24 @@ def test_what_only_looks_like_a_time_is_none(text):
     assert read(text) is None
 
 
-def test_the_table_holds_at_least_sixty_expressions_in_each_half():
+def test_the_table_holds_many_expressions_and_look_alikes_of_each_language():
     chinese = [case for case in TABLE["cases"] if any("\u4e00" <= letter <= "\u9fff" for letter in case[0])]
-    assert len(chinese) >= 60
-    assert len(TABLE["cases"]) - len(chinese) >= 45
+    english = [case for case in TABLE["cases"] if case not in chinese]
+    assert len({case[0] for case in TABLE["cases"]}) == len(TABLE["cases"])
+    assert len([case for case in chinese if len(case) > 1]) >= 150
+    assert len([case for case in english if len(case) > 1]) >= 130
+    assert len([case for case in chinese if len(case) == 1]) >= 45
+    assert len([case for case in english if len(case) == 1]) >= 45
+
+
+@pytest.mark.parametrize("language", [en, zh])
+def test_the_words_of_a_family_of_rules_leave_out_nothing_that_its_rules_read(language, monkeypatch):
+    known = language.families(VAGUE, WORDS.holidays)
+    asked = [case[0] for case in TABLE["cases"]]
+    read_with_words = [read(text) for text in asked]
+    always = tuple(Family(("",), family.rules) for family in known)
+    monkeypatch.setattr(language, "families", lambda numbers, holidays: always)
+    assert [read(text) for text in asked] == read_with_words
 
 
 def test_the_expression_is_shown_as_written_and_not_as_folded():
@@ -126,3 +121,55 @@ def test_a_time_that_is_only_told_does_not_filter_what_is_asked_beside_it(text, 
     found = read(text)
     assert found is not None
     assert (found.explicit, found.definite) == (filters, filters)
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "start", "end"),
+    [
+        ("2027-01-20T04:00", "last winter", "2025-12-01", "2026-03-01"),
+        ("2027-01-20T04:00", "this winter", "2026-12-01", "2027-03-01"),
+        ("2026-11-30T04:00", "this past weekend", "2026-11-28", "2026-11-30"),
+        ("2026-11-27T04:00", "this past weekend", "2026-11-21", "2026-11-23"),
+        ("2026-12-25T04:00", "last Christmas", "2025-12-24", "2025-12-27"),
+        ("2027-01-01T04:00", "跨年", "2026-12-31", "2027-01-02"),
+        ("2026-01-15T04:00", "過年的時候", "2025-01-28", "2025-02-03"),
+        ("2026-01-15T04:00", "過年前要做什麼", "", "2026-02-16"),
+        ("2026-11-25T04:00", "last Thanksgiving", "2025-11-27", "2025-11-28"),
+        ("2026-11-28T22:00", "稍早", "2026-11-29", "2026-11-29 06:00"),
+        ("2026-11-28T18:00", "稍早", "2026-11-28", "2026-11-29 02:00"),
+        ("2024-02-29T04:00", "a year ago today", "2023-02-28", "2023-03-01"),
+        ("2026-03-31T04:00", "上個月的今天", "2026-02-28", "2026-03-01"),
+        ("2026-11-24T04:00", "from Monday to Wednesday", "2026-11-23", "2026-11-26"),
+        ("2026-01-02T04:00", "before Christmas", "", "2025-12-24"),
+        ("2026-11-24T04:00", "before Friday", "", "2026-11-27"),
+    ],
+)
+def test_what_is_counted_back_starts_from_what_is_over(now, text, start, end):
+    found = read(text, datetime.fromisoformat(now).replace(tzinfo=UTC))
+    assert (local(found.start), local(found.end)) == (start, end)
+
+
+@pytest.mark.parametrize(("name", "day_of_moon"), [("春节", 1), ("元宵节", 15), ("端午", 5), ("中秋", 15)])
+def test_a_festival_of_the_lunar_calendar_falls_on_its_day_of_the_moon(name, day_of_moon):
+    new_moon, month = datetime(2000, 1, 6, 18, 14, tzinfo=UTC), timedelta(days=29.530588)
+    for year in range(2015, 2036):
+        noon = WORDS.holidays.named(name).in_year(year).start.replace(tzinfo=UTC) + timedelta(hours=4)
+        age = ((noon - new_moon) / month - (day_of_moon - 1) / 29.530588 + 0.5) % 1 - 0.5
+        assert abs(age * month) < timedelta(days=1.4), year
+
+
+def test_a_festival_of_the_lunar_calendar_is_not_read_where_its_date_is_unknown():
+    assert WORDS.holidays.named("春节").in_year(2050) is None
+    assert read("春節", datetime(2050, 3, 1, tzinfo=UTC)) is None
+
+
+def test_hours_are_counted_on_a_clock_that_runs_through_a_clock_change():
+    new_york = ZoneInfo("America/New_York")
+    for now in (datetime(2026, 3, 8, 7, 30, tzinfo=UTC), datetime(2026, 11, 1, 6, 30, tzinfo=UTC)):
+        found = read("in the last 3 hours", now, new_york)
+        assert (found.start, found.end) == (now - timedelta(hours=3), now)
+
+
+def test_what_is_still_to_come_gives_way_to_what_was_also_when_it_is_a_term():
+    found = read("昨天說下週三前要做的事")
+    assert (local(found.start), local(found.end), found.explicit) == ("2026-11-28", "2026-11-29", True)

@@ -1,4 +1,4 @@
-"""Reads the packaged lexicons, archetypes, follow-up shapes and look-alikes, once, when the service is built."""
+"""Reads the packaged lexicons, archetypes, follow-up shapes and words of time, once, when the service is built."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memvault_router.domain.operators.bare import AskingWords, parse_asking_word
 from memvault_router.domain.operators.embedding import Archetype, parse_archetypes
 from memvault_router.domain.operators.follow_up import FollowUpShapes, parse_shapes
 from memvault_router.domain.operators.keyword import Lexicon, parse_lexicon
-from memvault_router.domain.operators.time_range import Lookalikes, parse_lookalikes
+from memvault_router.domain.operators.time_range import TimeWords, parse_time_words
 
 KINDS = ("intent", "facet")
 
@@ -24,7 +24,7 @@ class Language:
     lexicons: tuple[Lexicon, ...]
     archetypes: tuple[Archetype, ...]
     shapes: FollowUpShapes
-    lookalikes: Lookalikes
+    time_words: TimeWords
     asking_words: AskingWords
     passages: Mapping[str, tuple[str, ...]]
 
@@ -41,13 +41,13 @@ def load_language() -> Language:
         for document in _documents("archetypes", f"{kind}_")
         for archetype in parse_archetypes(kind, document)
     ]
-    (lookalikes,) = _documents("time", "lookalikes")
+    holidays, lookalikes = _documents("time")
     (passages,) = _documents("passages")
     return Language(
         lexicons=tuple(parse_lexicon(document) for document in _documents("lexicon")),
         archetypes=tuple(archetypes),
         shapes=parse_shapes(_documents("follow_up")),
-        lookalikes=parse_lookalikes(lookalikes),
+        time_words=parse_time_words(lookalikes, holidays),
         asking_words=parse_asking_words(_documents("bare")),
         passages={facet: tuple(texts.values()) for facet, texts in passages.items()},
     )

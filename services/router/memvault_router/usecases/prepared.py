@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memvault.text import query_hash
 from memvault_router.domain.operators.embedding import centred
-from memvault_router.domain.operators.time_range import Lookalikes, read_time
+from memvault_router.domain.operators.time_range import TimeWords, read_time
 from memvault_router.domain.prefetch import Circumstances, IndexedQuestion, Match, Prepared, nearest, usable, why_not
 from memvault_router.domain.state import Question, Vector
 from memvault_router.ports import PreparedAnswers
@@ -14,9 +14,9 @@ from memvault_router.settings import RouterSettings
 class PreparedLookup:
     """Looks for an answer that the slow thinker prepared."""
 
-    def __init__(self, answers: PreparedAnswers, lookalikes: Lookalikes, ruleset_version: str) -> None:
+    def __init__(self, answers: PreparedAnswers, time_words: TimeWords, ruleset_version: str) -> None:
         self._answers = answers
-        self._lookalikes = lookalikes
+        self._time_words = time_words
         self._ruleset_version = ruleset_version
 
     async def exact(self, question: str, circumstances: Circumstances) -> Match | None:
@@ -54,7 +54,7 @@ class PreparedLookup:
             state.completed,
             state.facet,
             entry,
-            lambda text: read_time(text, state.now, state.zone, self._lookalikes, settings.vague),
+            lambda text: read_time(text, state.now, state.zone, self._time_words, settings.vague),
             settings.near,
         )
         return (None, f"uncovered_{reason}") if reason else (Match(entry, "near", similarity), "")

@@ -13,8 +13,10 @@ from memvault.text.folding import compatible
 from memvault_router.domain.operators.excerpt import both_ends
 from memvault_router.domain.state import Question
 from memvault_router.domain.time import en, zh
+from memvault_router.domain.time.holidays import Holidays, parse_holidays
 from memvault_router.domain.time.rules import MASK, Found, masked, scan
-from memvault_router.domain.time.span import TimeExpression, VagueNumbers, hull, to_utc
+from memvault_router.domain.time.sides import joined, sided
+from memvault_router.domain.time.span import TimeExpression, VagueNumbers, hull, instants
 
 _HAN = re.compile("[\u3400-\u9fff]+")
 # "上週那個 X", "last week's X thing", "the X from last week": the time tells which X, the answer may lie elsewhere.
@@ -39,23 +41,30 @@ _ASKS = re.compile(
 
 
 @dataclass(frozen=True)
-class Lookalikes:
-    """Patterns to blank before reading times, one tuple for folded text and one for text with its case."""
+class TimeWords:
+    """What of reading times is data: festivals, and what only looks like a time and is blanked first.
 
-    folded: tuple[re.Pattern[str], ...]
-    cased: tuple[re.Pattern[str], ...]
+    Look-alikes are one pattern for folded text, one for text in lower case, one for text with its case.
+    """
 
-
-def parse_lookalikes(document: Mapping[str, Any]) -> Lookalikes:
-    """Read the lists `zh` (folded), `en` (any case) and `exact` (case matters) of patterns."""
-    folded = tuple(re.compile(_HAN.sub(lambda han: fold(han.group(0)), pattern)) for pattern in document["zh"])
-    english = tuple(re.compile(rf"\b(?:{pattern})", re.IGNORECASE) for pattern in document["en"])
-    return Lookalikes(folded, (*english, *(re.compile(pattern) for pattern in document["exact"])))
+    holidays: Holidays
+    folded: re.Pattern[str]
+    lower: re.Pattern[str]
+    cased: re.Pattern[str]
 
 
-def read_time(
-    text: str, now: datetime, zone: tzinfo, lookalikes: Lookalikes, numbers: VagueNumbers
-) -> TimeExpression | None:
+def parse_time_words(lookalikes: Mapping[str, Any], holidays: Mapping[str, Any]) -> TimeWords:
+    """Read the lists `zh` (folded), `en` (any case) and `exact` (case matters) of look-alikes, and the festivals."""
+    folded = "|".join(_HAN.sub(lambda han: fold(han.group(0)), pattern) for pattern in lookalikes["zh"])
+    return TimeWords(
+        parse_holidays(holidays),
+        re.compile(folded),
+        re.compile(rf"\b(?:{'|'.join(lookalikes['en'])})"),
+        re.compile("|".join(lookalikes["exact"])),
+    )
+
+
+def read_time(text: str, now: datetime, zone: tzinfo, words: TimeWords, numbers: VagueNumbers) -> TimeExpression | None:
     """Return the time that a question speaks of, or None.
 
     Several expressions become the range around them; those about the future give way to those about the past,
@@ -66,48 +75,75 @@ def read_time(
         text: The question as understood.
         now: Aware; its local calendar day is "today".
         zone: The user's time zone.
-        lookalikes: What only looks like a time.
+        words: Festivals, and what only looks like a time.
         numbers: What vague words mean.
     """
     local = now.astimezone(zone).replace(tzinfo=None)
-    cased = compatible(text)
-    folded = fold(text)
-    found_zh = scan(masked(folded, lookalikes.folded), zh.rules(numbers), local)
-    blanked = masked(cased, lookalikes.cased)
-    if len(cased) == len(folded):
-        for hit in found_zh:
-            blanked = blanked[: hit.start] + MASK * (hit.end - hit.start) + blanked[hit.end :]
-    found_en = scan(blanked, en.rules(numbers), local)
-    same_length = len(cased) == len(folded)
-    hits = [
-        *(_Hit(hit, cased if same_length else folded, pointing=_points_zh(hit, folded)) for hit in found_zh),
-        *(_Hit(hit, cased, pointing=_points_en(hit, cased)) for hit in found_en),
-    ]
+    hits = _hits(text, local, words, numbers)
     past = [hit for hit in hits if not hit.found.span.after_now(local)]
     chosen = past or hits
     if not chosen:
         return None
-    whole = hull([hit.found.span for hit in chosen])
-    told = [_told(hit.found, folded if same_length else hit.source) for hit in chosen]
-    definite = whole.explicit and bool(past) and not all(told)
+    whole = hull([instants(hit.found.span, local, zone) for hit in chosen])
+    definite = whole.explicit and bool(past) and not all(_told(hit.found, hit.context) for hit in chosen)
     return TimeExpression(
         text=" … ".join(hit.text for hit in chosen),
-        start=to_utc(whole.start, zone),
-        end=to_utc(whole.end, zone),
+        start=whole.start,
+        end=whole.end,
         explicit=definite and not any(hit.pointing for hit in chosen),
         definite=definite,
     )
 
 
+def _hits(text: str, local: datetime, words: TimeWords, numbers: VagueNumbers) -> list[_Hit]:
+    """Return the expressions of both languages in the order of the text."""
+    cased, folded = compatible(text), fold(text)
+    blank_zh = masked(masked(folded, words.folded), words.lower)
+    blank_en = masked(cased, words.cased)
+    chinese, english = zh.families(numbers, words.holidays), en.families(numbers, words.holidays)
+    if len(cased) != len(folded):  # offsets differ, so neither language knows of the other's
+        lower = cased.lower()
+        if len(lower) == len(cased):
+            blank_en = _blanked_where(masked(lower, words.lower), blank_en)
+        found_zh, found_en = scan(blank_zh, chinese, local), scan(blank_en, english, local)
+        read = [(_together(found_zh, folded, local), folded, folded), (_together(found_en, cased, local), cased, cased)]
+    else:
+        found_zh = scan(_blanked_where(blank_en, blank_zh), chinese, local)
+        blank_en = _blanked_where(blank_zh, blank_en)
+        for hit in found_zh:
+            blank_en = blank_en[: hit.start] + MASK * (hit.end - hit.start) + blank_en[hit.end :]
+        every = sorted([*found_zh, *scan(blank_en, english, local)], key=lambda hit: hit.start)
+        read = [(_together(every, folded, local), cased, folded)]
+    return [_Hit(hit, source, context) for found, source, context in read for hit in found]
+
+
+def _blanked_where(other: str, text: str) -> str:
+    """Return the text, blanked where the other one, of the same length, is."""
+    if MASK not in other:
+        return text
+    return "".join(MASK if blank == MASK else letter for blank, letter in zip(other, text, strict=True))
+
+
+def _together(found: list[Found], text: str, local: datetime) -> list[Found]:
+    return joined([sided(hit, text, local) for hit in found], text)
+
+
 @dataclass(frozen=True)
 class _Hit:
+    """An expression, the text to show it from, and the text, folded where offsets allow, to judge it by."""
+
     found: Found
     source: str
-    pointing: bool
+    context: str
 
     @property
     def text(self) -> str:
         return self.source[self.found.start : self.found.end].strip()
+
+    @property
+    def pointing(self) -> bool:
+        """Whether it only tells which thing is meant."""
+        return _points_zh(self.found, self.context) or _points_en(self.found, self.context)
 
 
 def _told(hit: Found, text: str) -> bool:
@@ -142,7 +178,7 @@ def _points_en(hit: Found, text: str) -> bool:
 class TimeRange:
     """Find the time range of the question as understood."""
 
-    lookalikes: Lookalikes
+    words: TimeWords
     numbers: VagueNumbers
     read_chars: int
     name: str = "time_range"
@@ -150,7 +186,7 @@ class TimeRange:
     def __call__(self, state: Question) -> Question:
         """Fill `time`; with `time_filter` switched off the range only moves scores."""
         text = both_ends(state.completed or state.query, self.read_chars)
-        found = read_time(text, state.now, state.zone, self.lookalikes, self.numbers)
+        found = read_time(text, state.now, state.zone, self.words, self.numbers)
         if found is not None and "time_filter" in state.off:
             found = replace(found, explicit=False, definite=False)
         return replace(state, time=found)

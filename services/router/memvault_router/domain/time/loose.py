@@ -1,4 +1,4 @@
-"""What vague words mean, and ranges open to one side; shared by both languages."""
+"""What vague words mean; shared by both languages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memvault_router.domain.time import span as s
-from memvault_router.domain.time.rules import Build
 from memvault_router.domain.time.span import Span, VagueNumbers
+
+NIGHT_ENDS_HOUR = 5
 
 
 @dataclass(frozen=True)
@@ -37,22 +38,8 @@ class Vague:
 
     def just_now(self, _: re.Match[str], now: datetime) -> Span:
         """Return "just now", "剛才"."""
-        return Span(now - timedelta(hours=self.numbers.just_now_hours), now, explicit=False)
+        return Span(now - timedelta(hours=self.numbers.just_now_hours), now, explicit=False, elapsed=True)
 
-
-def opened(inner: Build, side: str) -> Build:
-    """Turn what `inner` reads into a range open to one side.
-
-    `since` keeps the start, `after` begins at the end, `before` ends at the start.
-    """
-
-    def build(match: re.Match[str], now: datetime) -> Span | None:
-        found = inner(match, now)
-        if found is None:
-            return None
-        explicit = found.explicit and not found.after_now(now)
-        if side == "before":
-            return Span(None, found.start, explicit)
-        return Span(found.end if side == "after" else found.start, None, explicit)
-
-    return build
+    def earlier(self, _: re.Match[str], now: datetime) -> Span:
+        """Return "a little earlier", "稍早": the day so far, to which a night before it still belongs."""
+        return Span(s.midnight((now - timedelta(hours=NIGHT_ENDS_HOUR)).date()), now, explicit=False)

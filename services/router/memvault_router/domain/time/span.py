@@ -10,7 +10,8 @@ import calendar
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-JANUARY, DECEMBER, MONTHS, DAYS_A_WEEK = 1, 12, 12, 7
+JANUARY, DECEMBER, MONTHS, DAYS_A_WEEK, SATURDAY = 1, 12, 12, 7, 5
+_SEASON_BEGINS = {"spring": 3, "summer": 6, "autumn": 9, "winter": DECEMBER}
 
 
 @dataclass(frozen=True)
@@ -18,19 +19,32 @@ class Span:
     """Local start and end, naive; None is open.
 
     `explicit` says that the words draw a clear line and may filter; vague or merely descriptive ones may not.
+    `elapsed` says that the edges are so far from now on a clock that runs ("two hours ago"), not on the wall's.
+    `coming` is when it begins the next time, of what comes again and was said without a year: "March", "Friday".
     """
 
     start: datetime | None
     end: datetime | None
     explicit: bool = True
+    elapsed: bool = False
+    coming: datetime | None = None
 
     def softened(self) -> Span:
         """Return the span as one that only moves scores."""
         return replace(self, explicit=False)
 
     def after_now(self, now: datetime) -> bool:
-        """Say whether nothing of the span has happened yet at the local instant `now`."""
-        return self.start is not None and self.start > now
+        """Say whether nothing of the span has happened yet at the local instant `now`.
+
+        "Before tomorrow" sets a term for what is to come, too.
+        """
+        if self.start is None:
+            return self.end is not None and self.end > now
+        return self.start > now
+
+    def before_now(self, now: datetime) -> bool:
+        """Say whether all of the span is over at the local instant `now`."""
+        return self.end is not None and self.end <= now
 
 
 @dataclass(frozen=True)
@@ -59,9 +73,20 @@ class VagueNumbers:
     just_now_hours: int
 
 
-def to_utc(local: datetime | None, zone: tzinfo) -> datetime | None:
-    """Return the instant of a naive local time; one that a clock change skipped is the instant of the change."""
-    return None if local is None else local.replace(tzinfo=zone, fold=0).astimezone(UTC)
+def to_utc(local: datetime, zone: tzinfo) -> datetime:
+    """Return the instant of a naive local time; a midnight that a clock change skipped is the instant of the change."""
+    return local.replace(tzinfo=zone).astimezone(UTC)
+
+
+def instants(span: Span, now: datetime, zone: tzinfo) -> Span:
+    """Return the span with its edges in UTC; `now` is local and naive."""
+
+    def instant(edge: datetime | None) -> datetime | None:
+        if edge is None:
+            return None
+        return to_utc(now, zone) + (edge - now) if span.elapsed else to_utc(edge, zone)
+
+    return replace(span, start=instant(span.start), end=instant(span.end))
 
 
 def midnight(day: date) -> datetime:
@@ -74,15 +99,41 @@ def days(first: date, count: int = 1) -> Span:
     return Span(midnight(first), midnight(first + timedelta(days=count)))
 
 
+def monday(any_day: date, shift: int = 0) -> date:
+    """Return the Monday of the week `shift` weeks from the one that holds `any_day`."""
+    return any_day - timedelta(days=any_day.weekday()) + timedelta(weeks=shift)
+
+
 def week(any_day: date, shift: int = 0) -> Span:
     """Return the week, Monday to Sunday, `shift` weeks from the one that holds `any_day`."""
-    return days(any_day - timedelta(days=any_day.weekday()) + timedelta(weeks=shift), DAYS_A_WEEK)
+    return days(monday(any_day, shift), DAYS_A_WEEK)
+
+
+def yearly(span: Span) -> Span:
+    """Return the span as one that comes every year, because no year was said."""
+    start = span.start
+    if start is None:
+        return span
+    number, which = month_of(start.year, start.month, MONTHS)
+    day = min(start.day, calendar.monthrange(number, which)[1])
+    return replace(span, coming=midnight(date(number, which, day)))
+
+
+def weekly(span: Span) -> Span:
+    """Return the span as one that comes every week."""
+    return span if span.start is None else replace(span, coming=span.start + timedelta(days=DAYS_A_WEEK))
 
 
 def weekend(any_day: date, shift: int = 0) -> Span:
     """Return Saturday and Sunday of the week `shift` weeks from the one that holds `any_day`."""
-    monday = any_day - timedelta(days=any_day.weekday()) + timedelta(weeks=shift)
-    return days(monday + timedelta(days=5), 2)
+    return days(monday(any_day, shift) + timedelta(days=SATURDAY), 2)
+
+
+def past_weekend(now: datetime) -> Span:
+    """Return the weekend that is on or was last; it filters only from Monday on, when it is clear which is meant."""
+    if now.weekday() >= SATURDAY:
+        return weekend(now.date()).softened()
+    return weekend(now.date(), -1)
 
 
 def month_of(year: int, month: int, shift: int = 0) -> tuple[int, int]:
@@ -114,9 +165,80 @@ def quarter(number: int, which: int) -> Span:
     return month(number, 3 * which - 2, 3)
 
 
+def near_quarter(now: datetime, shift: int) -> Span:
+    """Return the quarter `shift` quarters from this one."""
+    index = now.year * 4 + (now.month - 1) // 3 + shift
+    return quarter(index // 4, index % 4 + 1)
+
+
+def near_month(now: datetime, shift: int) -> Span:
+    """Return the month `shift` months from this one."""
+    return month(*month_of(now.year, now.month, shift))
+
+
+def week_part(any_day: date, shift: int, part: str) -> Span:
+    """Return the `early`, `mid` or `late` days of a week, as a span that does not filter."""
+    first, count = {"early": (0, 3), "mid": (1, 3), "late": (3, 4)}[part]
+    return days(monday(any_day, shift) + timedelta(days=first), count).softened()
+
+
+def year_part(number: int, part: str) -> Span:
+    """Return two months at the beginning, the middle or the end of a year, as a span that does not filter."""
+    return month(number, {"early": 1, "mid": 6, "late": 11}[part], 2).softened()
+
+
+def month_week(number: int, which: int, nth: int) -> Span | None:
+    """Return week `nth` of a month, -1 for the last, in whole calendar weeks.
+
+    Some count from the first of the month in sevens, some by the rows of a calendar, some from the first Monday. The
+    span holds the week of all three, so that a filter cuts off nothing that was meant.
+    """
+    length = calendar.monthrange(number, which)[1]
+    first = length - 6 if nth < 0 else DAYS_A_WEEK * nth - 6
+    if first > length:
+        return None
+    begin = date(number, which, first)
+    end = date(number, which, min(first + 6, length))
+    begin = max(begin - timedelta(days=begin.weekday()), date(number, which, 1))
+    end = min(end + timedelta(days=6 - end.weekday()), date(number, which, length))
+    return days(begin, (end - begin).days + 1)
+
+
+def nth_weekday(number: int, which: int, weekday: int, nth: int) -> date | None:
+    """Return the nth weekday 0 (Monday) to 6 of a month, -1 for the last; None when the month has no such day."""
+    length = calendar.monthrange(number, which)[1]
+    first = 1 + (weekday - date(number, which, 1).weekday()) % DAYS_A_WEEK
+    day = first + DAYS_A_WEEK * ((length - first) // DAYS_A_WEEK if nth < 0 else nth - 1)
+    return date(number, which, day) if day <= length else None
+
+
+def nth_of_month(number: int, which: int, part: str | int, nth: int) -> Span | None:
+    """Return the nth `week`, `weekend`, `day` or weekday 0 to 6 of a month, -1 for the last."""
+    if part == "week":
+        return month_week(number, which, nth)
+    if part == "day":
+        day = calendar.monthrange(number, which)[1] if nth < 0 else nth
+        found = real_date(number, which, day)
+    else:
+        found = nth_weekday(number, which, SATURDAY if part == "weekend" else int(part), nth)
+    return None if found is None else days(found, 2 if part == "weekend" else 1)
+
+
 def season(number: int, name: str) -> Span:
     """Return a northern season of a year, as one that does not filter; winter begins in December of that year."""
-    return month(number, {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}[name], 3).softened()
+    return month(number, _SEASON_BEGINS[name], 3).softened()
+
+
+def near_season(now: datetime, name: str, shift: int) -> Span:
+    """Return the season of this name counted from now.
+
+    0 is the one that is on or belongs to this year, -1 the latest that has ended, -2 the one before it, 1 the next.
+    """
+    begins = _SEASON_BEGINS[name]
+    number = now.year - (1 if begins == DECEMBER and now.month < _SEASON_BEGINS["spring"] else 0)
+    begun = midnight(date(number, begins, 1)) <= now
+    ended = midnight(date(*month_of(number, begins, 3), 1)) <= now
+    return season(number + shift + (1 if shift < 0 and ended else 0) - (1 if shift > 0 and not begun else 0), name)
 
 
 def last_days(now: datetime, count: int) -> Span:
@@ -160,7 +282,7 @@ def real_date(number: int, month_number: int, day: int) -> date | None:
 
 def weekday_in(any_day: date, shift: int, weekday: int) -> Span:
     """Return weekday 0 (Monday) to 6 of the week `shift` weeks from the one that holds `any_day`."""
-    return days(any_day - timedelta(days=any_day.weekday()) + timedelta(weeks=shift, days=weekday))
+    return days(monday(any_day, shift) + timedelta(days=weekday))
 
 
 def latest_weekday(today: date, weekday: int, *, before_today: bool) -> Span:
@@ -171,37 +293,18 @@ def latest_weekday(today: date, weekday: int, *, before_today: bool) -> Span:
     return days(today - timedelta(days=back))
 
 
-def ago(now: datetime, count: int, unit: str) -> Span:
-    """Return about when "`count` `unit` ago" was; only days are meant exactly."""
-    if unit == "hour":
-        middle = now - timedelta(hours=count)
-        return Span(middle - timedelta(hours=1), middle + timedelta(hours=1), explicit=False)
-    if unit == "day":
-        return days(now.date() - timedelta(days=count))
-    if unit == "week":
-        middle_day = now.date() - timedelta(weeks=count)
-        return days(middle_day - timedelta(days=3), DAYS_A_WEEK).softened()
-    if unit == "month":
-        return month(*month_of(now.year, now.month, -count)).softened()
-    return year(now.year - count).softened()
-
-
-def within(now: datetime, count: int, unit: str) -> Span:
-    """Return the last `count` units up to now."""
-    if unit == "hour":
-        return Span(now - timedelta(hours=count), now)
-    if unit in {"month", "year"}:
-        back_year, back_month = month_of(now.year, now.month, -count * (MONTHS if unit == "year" else 1))
-        last = calendar.monthrange(back_year, back_month)[1]
-        return Span(midnight(date(back_year, back_month, min(now.day, last))), now)
-    return last_days(now, count * (DAYS_A_WEEK if unit == "week" else 1))
-
-
 def hull(spans: list[Span]) -> Span:
-    """Return the least span around all of them; it filters only when every one does."""
-    starts, ends = [span.start for span in spans], [span.end for span in spans]
+    """Return the least span around all of them; it filters only when every one does.
+
+    Of two that are open to different sides and overlap it is what they share: "after March and before June".
+    """
+    starts = [span.start for span in spans if span.start is not None]
+    ends = [span.end for span in spans if span.end is not None]
+    explicit = all(span.explicit for span in spans)
+    if len(starts) == len(ends) == 1 and len(spans) == len(starts) + len(ends) and starts < ends:
+        return Span(starts[0], ends[0], explicit)
     return Span(
-        None if None in starts else min(start for start in starts if start is not None),
-        None if None in ends else max(end for end in ends if end is not None),
-        explicit=all(span.explicit for span in spans),
+        min(starts) if len(starts) == len(spans) else None,
+        max(ends) if len(ends) == len(spans) else None,
+        explicit,
     )
