@@ -289,11 +289,14 @@ class StoredIndex:
 
     async def token_vectors(self, user_id: str, point_ids: Sequence[str]) -> dict[str, tuple[TokenVectors, ...]]:
         """Token vectors, from memory where they were read lately."""
-        missing = [one for one in point_ids if one not in self._token_cache]
+        # taken before the wait: meanwhile other questions fill the cache, and what lay in it makes room
+        found = {one: self._token_cache[one] for one in point_ids if one in self._token_cache}
+        missing = [one for one in point_ids if one not in found]
         for record in await self._store.retrieve(TOKENS, missing):
             if record.payload["user_id"] == user_id:
-                self._remember_tokens(record.id, token_vectors_of(record.payload))
-        return {one: self._token_cache[one] for one in point_ids if one in self._token_cache}
+                found[record.id] = token_vectors_of(record.payload)
+                self._remember_tokens(record.id, found[record.id])
+        return found
 
     async def count(self) -> tuple[int, int]:
         """Count points of both collections."""
