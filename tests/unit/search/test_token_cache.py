@@ -1,4 +1,4 @@
-"""Token vectors in memory: whoever asks gets all that is stored, however many ask at once and however little is kept."""
+"""Token vectors in memory: whoever asks gets all that is stored, however many ask at once, however little is kept."""
 
 import asyncio
 import base64
