@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from memvault_evals.bench.measure import FLOORS
 from memvault_evals.report.style import MARKERS, SERIES, pictures
@@ -30,8 +31,9 @@ def draw(path: Path, stages: Sequence[Mapping[str, Any]], modes: Sequence[str]) 
             else:
                 _bars(axes, there[0], mode)
             axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
             axes.yaxis.set_major_formatter("{x:g}")
-            axes.yaxis.set_minor_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter(NullFormatter())
             axes.set_title(TITLES[mode])
         panels[0].set_ylabel("ms, p50 to p95")
         panels[0].legend(loc="best", fontsize=8)
