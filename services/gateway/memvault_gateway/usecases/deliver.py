@@ -16,6 +16,8 @@ from memvault_gateway.ports import Clock, Facts, PreparedUse
 from memvault_gateway.settings import Settings
 from memvault_gateway.usecases.watch import Watch
 
+_DIGITS = 4  # of a score: what a card shows
+
 
 class Deliver:
     """Turns a raw answer into what the caller sees."""
@@ -114,9 +116,6 @@ class Deliver:
 def _rounded(cards: Sequence[Card]) -> tuple[Card, ...]:
     """Cards with the digits of their scores that mean something: a reading model pays a token for each digit."""
     return tuple(card if card.score is None else replace(card, score=round(card.score, _DIGITS)) for card in cards)
-
-
-_DIGITS = 4
 
 
 async def _told(telling: Coroutine[Any, Any, None]) -> None:
