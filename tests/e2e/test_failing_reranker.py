@@ -25,9 +25,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 SCRIPT = Path(__file__).with_name("house_with_moody_reranker.py")
 USER = "ada"
 QUESTION = "receipt word3 word4"
-COOL_DOWN_S = 4.0
+COOL_DOWN_S = 3.0
 PATIENT_MS = 20_000  # for questions that are to be answered whole, however busy the machine is
-HASTY_MS = 4_000  # for questions whose reranker does not answer
+HASTY_MS = 2_500  # for questions whose reranker does not answer
 SETTINGS = {
     "MEMVAULT__RERANK__COOL_DOWN_S": str(COOL_DOWN_S),
     # far longer than any recall may take: whatever these say, a recall keeps time to answer without a rerank
@@ -140,35 +140,29 @@ def test_a_reranker_that_dies_in_the_middle_of_a_question_leaves_the_answer_stan
 
 
 @pytest.mark.r("R-22", "R-44")
-@pytest.mark.parametrize("thinking_mode", ["fast", "slow"])
-def test_a_process_that_stands_still_costs_no_more_than_the_deadline_and_then_recovers(
-    house: MoodyHouse, thinking_mode: str
-) -> None:
+def test_a_process_that_stands_still_costs_no_more_than_the_deadline_and_then_recovers(house: MoodyHouse) -> None:
     part = house.part("rerank")
     assert part is not None
     os.kill(part.pid, signal.SIGSTOP)
     try:
-        for _ in range(3):
-            begun = time.monotonic()
-            _, reason = house.ask(HASTY_MS, thinking_mode=thinking_mode)
-            assert reason == "TIMEOUT"
-            assert time.monotonic() - begun < 3 * HASTY_MS / 1000
+        _three_time_outs(house)
     finally:
         os.kill(part.pid, signal.SIGCONT)
     assert eventually(lambda: house.ask()[1] == "", limit_s=60)
 
 
 @pytest.mark.r("R-22", "R-44")
-@pytest.mark.parametrize("thinking_mode", ["fast", "slow"])
-def test_a_model_that_stalls_costs_no_more_than_the_deadline_and_then_recovers(
-    house: MoodyHouse, thinking_mode: str
-) -> None:
+def test_a_model_that_stalls_costs_no_more_than_the_deadline_and_then_recovers(house: MoodyHouse) -> None:
     house.mood("stall")
-    for _ in range(3):
-        begun = time.monotonic()
-        _, reason = house.ask(HASTY_MS, thinking_mode=thinking_mode)
-        assert reason == "TIMEOUT"
-        assert time.monotonic() - begun < 3 * HASTY_MS / 1000
+    _three_time_outs(house)
     house.mood("")
     assert eventually(lambda: house.ask()[1] == "", limit_s=60)
     assert house.breaker().state == "closed"
+
+
+def _three_time_outs(house: MoodyHouse) -> None:
+    for thinking_mode in ("fast", "slow", "fast"):
+        begun = time.monotonic()
+        _, reason = house.ask(HASTY_MS, thinking_mode=thinking_mode)
+        assert reason == "TIMEOUT", thinking_mode
+        assert time.monotonic() - begun < 3 * HASTY_MS / 1000, thinking_mode
