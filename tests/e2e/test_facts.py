@@ -26,7 +26,8 @@ QUESTION = "手寫金額還差多少張裁切影像？"
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    house = House(tmp_path_factory.mktemp("facts") / "home", in_process=True)
+    both_cores = {"MEMVAULT__SEARCH__EMBEDDER__WORKERS": "2"}
+    house = House(tmp_path_factory.mktemp("facts") / "home", in_process=True, extra=both_cores)
     house.start()
     try:
         fill(house, USER, datetime.now(UTC))
