@@ -1,6 +1,7 @@
 """Tests of token counts, clipping, the normal form and the prefetch key."""
 
 import hashlib
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from memvault.prefetch_key import prefetch_key
 from memvault.text import clip_tokens, count_tokens, normal_form, query_hash
+from memvault.text.counting import _encoding
 
 # Counts of the publisher's own tokenizer (dashscope 2.0.2) for the same texts.
 PUBLISHED = [
@@ -19,10 +21,18 @@ PUBLISHED = [
     ("", 0),
 ]
 
+SEAMS = list("a中1 .,!?;:。！？；：，\n\r'…\u3000")
+
 
 @pytest.mark.parametrize(("text", "count"), PUBLISHED)
 def test_counts_equal_those_of_the_published_tokenizer(text: str, count: int) -> None:
     assert count_tokens(text) == count
+
+
+@given(st.text(st.characters(categories=["L", "M", "N", "P", "S", "Z", "Cc"]) | st.sampled_from(SEAMS), max_size=60))
+def test_counting_sentence_by_sentence_changes_no_count(text: str) -> None:
+    whole = _encoding().encode_ordinary(unicodedata.normalize("NFC", text))
+    assert count_tokens(text) == len(whole)
 
 
 @given(st.text(max_size=200), st.integers(0, 50))
