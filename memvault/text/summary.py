@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -52,32 +52,49 @@ def extractive_summary(text: str, max_chars: int, query: str | None = None) -> s
     return _joined(_filled(chosen, ranked, max_chars), len(ranked))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _ranked(text: str, query: str) -> tuple[_Sentence, ...]:
     """Return the sentences, best first; remembered, because packing asks for several lengths of one text."""
-    found = _read(text)
-    wanted = frozenset(search_tokens(query)) if query else frozenset[str]()
-    spread = Counter(token for sentence in found for token in sentence.tokens)
-    worth = {s.position: _worth(s, spread, len(found), wanted) for s in found}
-    return tuple(sorted(found, key=lambda s: (-worth[s.position], s.position)))
+    read = _read(text)
+    total, wanted = len(read.sentences), sorted(_tokens_of(query) & read.spread.keys())
+    rarity = {token: math.log1p(total / read.spread[token]) for token in wanted}
+    full = sum(rarity.values())
+
+    def worth(sentence: _Sentence) -> float:
+        answered = sum(rare for token, rare in rarity.items() if token in sentence.tokens)
+        return read.worth[sentence.position] + (_QUERY_WEIGHT * answered / full if full else 0.0)
+
+    return tuple(sorted(read.sentences, key=lambda sentence: (-worth(sentence), sentence.position)))
+
+
+@lru_cache(maxsize=64)
+def _tokens_of(query: str) -> frozenset[str]:
+    return frozenset(search_tokens(query)) if query else frozenset()
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A text's sentences in order, in how many each token stands, and what each sentence is worth to no question."""
+
+    sentences: tuple[_Sentence, ...]
+    spread: Mapping[str, int]
+    worth: tuple[float, ...]
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str) -> tuple[_Sentence, ...]:
-    """Return the sentences in order; remembered, because a conversation brings the same texts up again and again."""
+def _read(text: str) -> _Read:
+    """Read a text; remembered, because a conversation brings the same texts up again and again."""
     read = ((i, s, frozenset(search_tokens(s))) for i, s in enumerate(sentences(text)))
-    return tuple(_Sentence(i, s, tokens, is_chinese(s)) for i, s, tokens in read)
+    found = tuple(_Sentence(i, s, tokens, is_chinese(s)) for i, s, tokens in read)
+    spread = Counter(token for sentence in found for token in sentence.tokens)
+    return _Read(found, spread, tuple(_worth(sentence, spread, len(found)) for sentence in found))
 
 
-def _worth(sentence: _Sentence, spread: Counter[str], total: int, wanted: frozenset[str]) -> float:
-    tokens = sentence.tokens
-    if not tokens:
+def _worth(sentence: _Sentence, spread: Mapping[str, int], total: int) -> float:
+    if not sentence.tokens:
         return 0.0
-    central = sum(spread[token] for token in tokens) / (len(tokens) * total)
-    lead = _LEAD_WEIGHT * math.exp(-sentence.position / _LEAD_DECAY)
-    rarity = sum(math.log1p(total / spread[token]) for token in tokens & wanted)
-    full = sum(math.log1p(total / spread[token]) for token in wanted if token in spread)
-    return central + lead + (_QUERY_WEIGHT * rarity / full if full else 0.0)
+    central = sum(spread[token] for token in sentence.tokens) / (len(sentence.tokens) * total)
+    return central + _LEAD_WEIGHT * math.exp(-sentence.position / _LEAD_DECAY)
 
 
 def _choose(ranked: Sequence[_Sentence], max_chars: int) -> list[_Sentence]:

@@ -119,12 +119,12 @@ class Conversations(Protocol):
         """Return how many distinct conversations have been seen of the user."""
         ...
 
-    async def predicted(self, user_id: str) -> tuple[Predicted, ...]:
-        """Return the user's recent predictions."""
+    async def predicted(self, user_id: str, at: float) -> tuple[Predicted, ...]:
+        """Return the user's predictions within `predictions_ttl_s` of event time `at` on either side, oldest first."""
         ...
 
     async def note_predicted(self, user_id: str, predicted: Sequence[Predicted]) -> None:
-        """Remember predictions."""
+        """Remember predictions, the latest of a user by event time, as many as the settings say."""
         ...
 
     async def forget(self, user_id: str) -> ForgottenWords:

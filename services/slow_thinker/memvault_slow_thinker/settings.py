@@ -16,6 +16,7 @@ class WindowSettings(BaseModel):
     utterances: int
     ttl_s: int
     conversations: int
+    predictions: int
     predictions_ttl_s: int
 
 

@@ -130,8 +130,27 @@ async def test_predictions_are_remembered_per_user(conversations: Conversations)
     await conversations.note_predicted("ann", made)
     await conversations.note_predicted("ann", made[:1])
     await conversations.note_predicted("ann", [])
-    assert await conversations.predicted("ann") == (made[1], made[0])
-    assert await conversations.predicted("bob") == ()
+    assert await conversations.predicted("ann", NOW) == (made[1], made[0])
+    assert await conversations.predicted("bob", NOW) == ()
+
+
+@BOTH
+@pytest.mark.r("R-51")
+async def test_only_predictions_near_in_event_time_are_read(conversations: Conversations) -> None:
+    near = SETTINGS.window.predictions_ttl_s
+    made = [Predicted("old", "c1", NOW - near - 1), Predicted("now", "c1", NOW), Predicted("ahead", "c1", NOW + near)]
+    await conversations.note_predicted("ann", made)
+    assert await conversations.predicted("ann", NOW) == tuple(made[1:])
+    assert await conversations.predicted("ann", NOW - 2) == (made[0], made[1])
+
+
+@BOTH
+@pytest.mark.r("R-51")
+async def test_who_talks_all_day_piles_up_no_predictions(conversations: Conversations) -> None:
+    most = SETTINGS.window.predictions
+    for number in range(most + 2):
+        await conversations.note_predicted("ann", [Predicted(f"q{number}", "c1", NOW + number / most)])
+    assert [one.text for one in (await conversations.predicted("ann", NOW))[:2]] == ["q2", "q3"]
 
 
 @BOTH
@@ -143,9 +162,9 @@ async def test_forgetting_a_user_leaves_nothing_and_touches_nobody_else(conversa
         await conversations.note(user, place.conversation_id)
         await conversations.note_predicted(user, [Predicted("q", place.conversation_id, NOW)])
     assert await conversations.forget("ann") == ForgottenWords(2, (10, 11))
-    assert (await conversations.count("ann"), await conversations.predicted("ann")) == (0, ())
+    assert (await conversations.count("ann"), await conversations.predicted("ann", NOW)) == (0, ())
     assert await conversations.forget("ann") == ForgottenWords(0, ())
-    assert (await conversations.count("ann.b"), len(await conversations.predicted("ann.b"))) == (1, 1)
+    assert (await conversations.count("ann.b"), len(await conversations.predicted("ann.b", NOW))) == (1, 1)
 
 
 @BOTH

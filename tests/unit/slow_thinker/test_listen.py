@@ -240,7 +240,7 @@ async def test_forgetting_a_user_removes_words_entries_predictions_and_the_bus_s
     assert (removed.utterances, removed.entries >= 1) == (3, True)
     assert world.heralds.erased == [1, 2, 3]
     assert (await world.keep.report("ann")).counts == {"hits": 0, "wasted": 0}
-    assert await world.conversations.predicted("ann") == ()
+    assert await world.conversations.predicted("ann", world.clock.at) == ()
     assert await world.conversations.count("ann") == 0
     assert await world.conversations.count("bob") == 10
 

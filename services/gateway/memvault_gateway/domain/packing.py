@@ -153,6 +153,7 @@ class _Packer:
         self._count, self._clip = tokens.count, tokens.clip
         self._one = self._count(render([_BLANK], []))
         self._costs: dict[tuple[str, str, str, str, bool], int] = {}
+        self._frames: dict[tuple[str, str], int] = {}
 
     def frame(self, both: bool) -> int:
         """Tokens of an answer around its cards."""
@@ -231,7 +232,11 @@ class _Packer:
 
     def _text_room(self, card: Card, share: int) -> int:
         """Tokens that a share leaves for the text of the shortened card."""
-        return share - self.cost(replace(_shortened(card), text=_MARK)) + self._count(_MARK)
+        key = (card.kind, card.block_id)
+        frame = self._frames.get(key)
+        if frame is None:
+            frame = self._frames[key] = self.cost(replace(_shortened(card), text=_MARK)) - self._count(_MARK)
+        return share - frame
 
     def _within(self, card: Card, share: int, *, stored: bool = True) -> Card | None:
         """Return the card whole or as a summary that costs at most `share`; None when too little would be left."""

@@ -47,13 +47,17 @@ class MemoryConversations:
         """See `ports.Conversations`."""
         return len(self._seen[user_id])
 
-    async def predicted(self, user_id: str) -> tuple[Predicted, ...]:
+    async def predicted(self, user_id: str, at: float) -> tuple[Predicted, ...]:
         """See `ports.Conversations`."""
-        return tuple(sorted(self._predicted[user_id], key=lambda one: (one.at, one.text)))
+        near = [one for one in self._predicted[user_id] if abs(one.at - at) <= self.settings.predictions_ttl_s]
+        return tuple(sorted(near, key=lambda one: (one.at, one.text)))
 
     async def note_predicted(self, user_id: str, predicted: Sequence[Predicted]) -> None:
         """See `ports.Conversations`."""
-        self._predicted[user_id] += [one for one in predicted if one not in self._predicted[user_id]]
+        known = self._predicted[user_id]
+        known += [one for one in predicted if one not in known]
+        known.sort(key=lambda one: one.at)
+        del known[: -self.settings.predictions]
 
     async def forget(self, user_id: str) -> ForgottenWords:
         """See `ports.Conversations`."""

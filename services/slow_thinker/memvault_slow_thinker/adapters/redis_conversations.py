@@ -62,10 +62,11 @@ class RedisConversations:
         async with reachable():
             return int(await self._redis.scard(_conversations_key(user_id)))
 
-    async def predicted(self, user_id: str) -> tuple[Predicted, ...]:
+    async def predicted(self, user_id: str, at: float) -> tuple[Predicted, ...]:
         """See `ports.Conversations`."""
+        near = self._settings.predictions_ttl_s
         async with reachable():
-            found = await self._redis.zrange(_predicted_key(user_id), 0, -1)
+            found = await self._redis.zrangebyscore(_predicted_key(user_id), at - near, at + near)
         predicted = [Predicted(*json.loads(raw(member))) for member in found]
         return tuple(sorted(predicted, key=lambda one: (one.at, one.text)))
 
@@ -77,6 +78,8 @@ class RedisConversations:
         members = {json.dumps([one.text, one.conversation_id, one.at], ensure_ascii=False): one.at for one in predicted}
         async with reachable(), self._redis.pipeline(transaction=True) as steps:
             steps.zadd(key, members)
+            # who talks all day never lets the key expire
+            steps.zremrangebyrank(key, 0, -self._settings.predictions - 1)
             steps.expire(key, self._settings.predictions_ttl_s)
             await steps.execute()
 

@@ -106,7 +106,7 @@ class Listen:
         await self._conversations.note(place.user_id, place.conversation_id)
         if now - heard.published_at > self._settings.perishable_s:
             return Outcome(LATE)
-        recent = await self._conversations.predicted(place.user_id)
+        recent = await self._conversations.predicted(place.user_id, heard.utterance.at)
         rule = refuse_situation(await self._situation(heard, window, recent), self._settings.admission)
         if rule is not None:
             return Outcome(rule)
