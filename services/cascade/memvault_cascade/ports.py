@@ -92,6 +92,10 @@ class GraphStore(Protocol):
         """Version of the stored graph, 0 for a user nobody wrote for."""
         ...
 
+    async def community_version(self, user_id: str) -> int:
+        """Version of the graph that the stored communities were made of, 0 for none."""
+        ...
+
     async def load(self, user_id: str) -> GraphState:
         """The whole graph of one user; an empty one for an unknown user."""
         ...

@@ -105,9 +105,11 @@ async def test_communities_are_replaced_and_know_the_graph_they_were_made_from(s
     await store.write_communities("alice", [COMMUNITY], {"c1": word_vector(COMMUNITY.summary)}, [], 4)
     state = await store.load("alice")
     assert (state.communities, state.community_version, state.version) == ((COMMUNITY,), 4, 4)
+    assert (await store.version("alice"), await store.community_version("alice")) == (4, 4)
     assert (await store.nearest("alice", [Nearest("q", Kind.COMMUNITY, word_vector("Rust"), 1)]))["q"][0][0] == "c1"
     await store.write_communities("alice", [], {}, ["c1"], 5)
     assert (await store.load("alice")).communities == ()
+    assert (await store.community_version("alice"), await store.community_version("nobody")) == (5, 0)
 
 
 @pytest.mark.r("R-62")

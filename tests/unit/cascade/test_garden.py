@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 from itertools import pairwise
 
+from memvault_cascade.adapters.memory import MemoryStore
+from memvault_cascade.ports import GraphState
 from tests.unit.cascade.conftest import USER, House, until
 
 
@@ -49,3 +51,40 @@ async def test_another_user_does_not_wait_for_that_rest(house: House) -> None:
     await until(both)
     running.cancel()
     assert [user for user, _ in rounds].count("first") == 1
+
+
+class StoreOfMany(MemoryStore):
+    """Holds a user who is behind and one who is not; remembers whose graph was loaded."""
+
+    loaded: list[str]
+
+    async def users(self) -> list[str]:
+        return ["behind", "tended"]
+
+    async def version(self, user_id: str) -> int:
+        return 3
+
+    async def community_version(self, user_id: str) -> int:
+        return 2 if user_id == "behind" else 3
+
+    async def load(self, user_id: str) -> GraphState:
+        self.loaded.append(user_id)
+        return await super().load(user_id)
+
+
+async def test_at_the_start_only_graphs_that_are_behind_are_loaded(rules) -> None:
+    store = StoreOfMany()
+    store.loaded, tended = [], []
+    house = House(rules, store)
+
+    async def tend(user_id: str) -> None:
+        tended.append(user_id)
+
+    async def done() -> bool:
+        return bool(tended)
+
+    house.garden.tend = tend
+    running = asyncio.create_task(house.garden.run())
+    await until(done)
+    running.cancel()
+    assert (tended, store.loaded) == (["behind"], [])

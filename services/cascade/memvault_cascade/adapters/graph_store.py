@@ -63,6 +63,10 @@ class VectorGraphStore:
         """See `GraphStore.version`."""
         return int((await self._meta(user_id)).get("version", 0))
 
+    async def community_version(self, user_id: str) -> int:
+        """See `GraphStore.community_version`."""
+        return int((await self._meta(user_id)).get("community_version", 0))
+
     async def load(self, user_id: str) -> GraphState:
         """See `GraphStore.load`."""
         meta = await self._meta(user_id)
@@ -239,10 +243,10 @@ class VectorGraphStore:
 
 
 def _state(user_id: str, meta: Mapping[str, Any], parts: Mapping[str, list[Mapping[str, Any]]]) -> GraphState:
-    synonyms: dict[str, tuple[Synonym, ...]] = defaultdict(tuple)
+    synonyms: dict[str, list[Synonym]] = defaultdict(list)
     for payload in parts[_SYNONYM]:
         synonym = records.to_synonym(payload)
-        synonyms[synonym.first_id] = (*synonyms[synonym.first_id], synonym)
+        synonyms[synonym.first_id].append(synonym)
     version = int(meta.get("version", 0))
     graph = UserGraph(
         user_id,
@@ -250,7 +254,7 @@ def _state(user_id: str, meta: Mapping[str, Any], parts: Mapping[str, list[Mappi
         {p["ref"]: records.to_entity(p["ref"], p) for p in parts[Kind.ENTITY.value]},
         {p["ref"]: records.to_triple(p["ref"], p) for p in parts[Kind.TRIPLE.value]},
         {p["ref"]: records.to_block(p["ref"], p) for p in parts[_BLOCK]},
-        dict(synonyms),
+        {first_id: tuple(some) for first_id, some in synonyms.items()},
     )
     return GraphState(
         graph,

@@ -32,6 +32,10 @@ class MemoryStore:
         """See `GraphStore.version`."""
         return self._state(user_id).version
 
+    async def community_version(self, user_id: str) -> int:
+        """See `GraphStore.community_version`."""
+        return self._state(user_id).community_version
+
     async def load(self, user_id: str) -> GraphState:
         """See `GraphStore.load`."""
         return self._state(user_id)

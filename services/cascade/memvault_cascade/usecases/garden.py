@@ -106,8 +106,7 @@ class Garden:
     async def run(self) -> None:
         """Tend what changes, until cancelled; begins with what a former process left behind."""
         for user_id in await self._parts.graphs.users():
-            state = await self._parts.graphs.state(user_id)
-            if state.version != state.community_version:
+            if await self._parts.graphs.behind(user_id):
                 self.changed(user_id)
         while True:
             pause = await self._tend_ripe()

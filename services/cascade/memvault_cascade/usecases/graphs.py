@@ -147,6 +147,10 @@ class Graphs:
         """Counts of one user's graph, or (empty) of all, without loading any."""
         return await self._store.totals(user_id)
 
+    async def behind(self, user_id: str) -> bool:
+        """Whether communities were made of an older graph than the stored one, without loading any."""
+        return await self._store.version(user_id) != await self._store.community_version(user_id)
+
     async def users(self) -> list[str]:
         """All users that have a graph."""
         return await self._store.users()
