@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
 from urllib.parse import unquote
 
 import disarm
@@ -22,11 +20,15 @@ from memvault.text.folding import compatible, simplified
 
 _TAGS = range(0xE0020, 0xE007F)
 _LEET = str.maketrans("013457@$!|+", "oieastasiit")
-_LEET_WORD = re.compile(r"[a-z0134578@$!|+]{2,}")
+_LEET_WORD = re.compile(r"(?<![a-z])[a-z]*+[0134578@$!|+][a-z0134578@$!|+]*")
 _LETTER = re.compile(r"[a-z]")
 _SPELLED = re.compile(r"(?<![^\W_])(?:[^\W\d_][\W_]{1,2}){5,}[^\W\d_](?![^\W_])")
 _STOPS = {"。": "。", "！": "！", "？": "？", "!": "！", "?": "？"}
 _PAUSES = dict.fromkeys(",，、;；:：\n", "，")
+_NOISE = re.compile(f"[^\\w{''.join(_STOPS)}]|_")
+_NOISE_BUT_PAUSES = re.compile(f"[^\\w{''.join(_STOPS | _PAUSES)}]|_")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+_ROT13 = str.maketrans(_ALPHABET, _ALPHABET[13:] + _ALPHABET[:13])
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:]?){12,}")
 _BASE32 = re.compile(r"[A-Z2-7]{24,}={0,6}")
@@ -35,17 +37,18 @@ _PERCENT = re.compile(r"(?:[\w.~-]{0,20}%[0-9A-Fa-f]{2}){3,}[\w.~%-]*")
 _READABLE_SHARE = 0.9
 
 
-@dataclass(frozen=True)
 class TextView:
-    """A form of a text.
+    """A form of a text."""
 
-    Attributes:
-        text: The folded or decoded text.
-        origins: For each character of `text` the offset of its origin; the same length.
-    """
+    def __init__(self, text: str, trace: Callable[[], Sequence[int]]) -> None:
+        """`text`: the folded or decoded text. `trace` finds the origins of its characters, should they be wanted."""
+        self.text = text
+        self._trace = trace
 
-    text: str
-    origins: tuple[int, ...]
+    @cached_property
+    def origins(self) -> Sequence[int]:
+        """For each character of `text` the offset of its origin; found late, since most texts hide nothing."""
+        return self._trace()
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return the original span `[start, end)` of a non-empty span of this view."""
@@ -75,36 +78,46 @@ def _latin(plain: str) -> str:
 def folded(text: str) -> TextView:
     """Return the text without case, width, accents, invisible characters, look-alike letters and Traditional script."""
     if text.isascii():
-        return TextView(text.lower(), tuple(range(len(text))))
-    characters: list[str] = []
-    origins: list[int] = []
-    for at, character in enumerate(text):
-        reads = character.lower() if character.isascii() else _folded(character)
-        characters.append(reads)
-        origins.extend([at] * len(reads))
-    return TextView("".join(characters), tuple(origins))
+        return TextView(text.lower(), lambda: range(len(text)))
+    return TextView(
+        text.translate(_READS), lambda: [at for at, character in enumerate(text) for _ in _READS[ord(character)]]
+    )
+
+
+class _Reads(dict[int, str]):
+    """What each character reads as, by its code; filled as characters turn up."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        return self.setdefault(code, character.lower() if character.isascii() else _folded(character))
+
+
+_READS = _Reads()
 
 
 def compact(view: TextView) -> TextView:
     """Return the view without blanks and punctuation, apart from the ends of sentences and clauses."""
-    return _packed(view, _STOPS | _PAUSES)
+    return _packed(view, _STOPS | _PAUSES, _NOISE_BUT_PAUSES)
 
 
 def solid(view: TextView) -> TextView:
     """Return the view without blanks and punctuation, apart from the ends of sentences."""
-    return _packed(view, _STOPS)
+    return _packed(view, _STOPS, _NOISE)
 
 
-def _packed(view: TextView, signs: dict[str, str]) -> TextView:
-    kept = [at for at, c in enumerate(view.text) if c.isalnum() or c in signs]
-    text = "".join([signs.get(c, c) for c in map(view.text.__getitem__, kept)])
-    return TextView(text, tuple(map(view.origins.__getitem__, kept)))
+def _packed(view: TextView, signs: dict[str, str], noise: re.Pattern[str]) -> TextView:
+    """Return the view without `noise`, its `signs` as they are to be read."""
+
+    def trace() -> list[int]:
+        return [view.origins[at] for at, c in enumerate(view.text) if c.isalnum() or c in signs]
+
+    return TextView(noise.sub("", view.text).translate(str.maketrans(signs)), trace)
 
 
 def leet(view: TextView) -> TextView | None:
     """Return the view with digits and signs inside words read as letters, or None if there are none."""
     text = _LEET_WORD.sub(_as_letters, view.text)
-    return TextView(text, view.origins) if text != view.text else None
+    return TextView(text, lambda: view.origins) if text != view.text else None
 
 
 def _as_letters(match: re.Match[str]) -> str:
@@ -116,17 +129,18 @@ def spelled(view: TextView) -> Iterator[TextView]:
     """Yield each run of single letters ("i g n o r e") without what stands between them."""
     for match in _SPELLED.finditer(view.text):
         kept = [at for at in range(match.start(), match.end()) if view.text[at].isalnum()]
-        yield TextView("".join(view.text[at] for at in kept), tuple(view.origins[at] for at in kept))
+        origins = [view.origins[at] for at in kept]
+        yield TextView("".join(view.text[at] for at in kept), partial(list, origins))
 
 
 def rotated(view: TextView) -> TextView:
     """Return the view with each Latin letter moved by 13 places."""
-    return TextView(codecs.encode(view.text, "rot13"), view.origins)
+    return TextView(view.text.translate(_ROT13), lambda: view.origins)
 
 
 def reversed_(view: TextView) -> TextView:
     """Return the view from its end to its beginning."""
-    return TextView(view.text[::-1], view.origins[::-1])
+    return TextView(view.text[::-1], lambda: view.origins[::-1])
 
 
 def decoded(text: str) -> Iterator[tuple[int, int, str]]:
