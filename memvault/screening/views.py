@@ -111,7 +111,7 @@ def _packed(view: TextView, signs: dict[str, str], noise: re.Pattern[str]) -> Te
     def trace() -> list[int]:
         return [view.origins[at] for at, c in enumerate(view.text) if c.isalnum() or c in signs]
 
-    return TextView(noise.sub("", view.text).translate(str.maketrans({**signs})), trace)
+    return TextView(noise.sub("", view.text).translate({ord(sign): read for sign, read in signs.items()}), trace)
 
 
 def leet(view: TextView) -> TextView | None:
