@@ -102,8 +102,11 @@ def gate(runs: Sequence[Document]) -> Tradeoff:
 
 
 def frozen() -> Tradeoff:
-    """Nothing can be measured of what does not happen."""
-    told = "Only the summary of a frozen block is left (R-19). Not measured: no part of the product freezes blocks yet."
+    """Evaluations fill a vault anew, so that nothing in it is old enough to freeze."""
+    told = (
+        "Only the summary of a frozen block is left (R-19): the nightly loop freezes what nobody read or wrote for a "
+        "year and few would miss. Not measured: what a question loses whose answer stood in the rest of the text."
+    )
     return Tradeoff("Frozen blocks", [told])
 
 

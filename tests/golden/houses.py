@@ -30,6 +30,8 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     # every call of the model takes longer than that, so each is a failure
     "slow_reranker": {"MEMVAULT__RERANK__TIMEOUT_S": "0.000001"},
     "no_reranker": {"MEMVAULT__RERANK__MODEL": "none"},
+    # blocks are written the moment before the night: a second is a long time
+    "freezing": {"MEMVAULT__SEARCH__FREEZING__IDLE_DAYS": "1e-9", "MEMVAULT__SEARCH__FREEZING__HALF_LIVES": "0"},
 }
 SETTLED_S = 600
 TOLD_S = 60

@@ -260,7 +260,7 @@ class GetIndexRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ...) -> None: ...
 
 class GetIndexResponse(_message.Message):
-    __slots__ = ("blocks", "passages", "users", "encoder_id", "write_version", "store", "conversations")
+    __slots__ = ("blocks", "passages", "users", "encoder_id", "write_version", "store", "conversations", "frozen")
     BLOCKS_FIELD_NUMBER: _ClassVar[int]
     PASSAGES_FIELD_NUMBER: _ClassVar[int]
     USERS_FIELD_NUMBER: _ClassVar[int]
@@ -268,6 +268,7 @@ class GetIndexResponse(_message.Message):
     WRITE_VERSION_FIELD_NUMBER: _ClassVar[int]
     STORE_FIELD_NUMBER: _ClassVar[int]
     CONVERSATIONS_FIELD_NUMBER: _ClassVar[int]
+    FROZEN_FIELD_NUMBER: _ClassVar[int]
     blocks: int
     passages: int
     users: int
@@ -275,4 +276,5 @@ class GetIndexResponse(_message.Message):
     write_version: int
     store: str
     conversations: int
-    def __init__(self, blocks: _Optional[int] = ..., passages: _Optional[int] = ..., users: _Optional[int] = ..., encoder_id: _Optional[str] = ..., write_version: _Optional[int] = ..., store: _Optional[str] = ..., conversations: _Optional[int] = ...) -> None: ...
+    frozen: int
+    def __init__(self, blocks: _Optional[int] = ..., passages: _Optional[int] = ..., users: _Optional[int] = ..., encoder_id: _Optional[str] = ..., write_version: _Optional[int] = ..., store: _Optional[str] = ..., conversations: _Optional[int] = ..., frozen: _Optional[int] = ...) -> None: ...

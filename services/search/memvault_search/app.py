@@ -35,6 +35,7 @@ from memvault_search.usecases.dreaming import Dreaming
 from memvault_search.usecases.encoding import Encoder
 from memvault_search.usecases.finishing import Finishing
 from memvault_search.usecases.forgetting import Forgetting
+from memvault_search.usecases.freezing import Freezing
 from memvault_search.usecases.gathering import Gathering
 from memvault_search.usecases.preparing import Preparing
 from memvault_search.usecases.reading import Reading
@@ -42,6 +43,7 @@ from memvault_search.usecases.saving import Saving
 from memvault_search.usecases.searching import Searching
 from memvault_search.usecases.signals import Signals
 from memvault_search.usecases.stopwatch import Stopwatch
+from memvault_search.usecases.storing import Storing
 from memvault_search.usecases.succession import Succession
 from memvault_search.usecases.vaults import Vaults
 from memvault_search.usecases.writing import Writing
@@ -147,10 +149,12 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     encoder = Encoder(cached, index, settings)
     saving = Saving(index)
     succession = Succession(saving, load_single_valued())
-    writing = Writing(vaults, index, encoder, succession, announcer, ticking, settings)
+    storing = Storing(vaults, index, encoder, settings)
+    writing = Writing(vaults, index, storing, succession, announcer, ticking, settings)
     forgetting = Forgetting(vaults, index, encoder, succession, announcer, ticking, settings)
     signals = Signals(vaults, saving, announcer, event_ids_kept=settings.writing.event_ids_kept)
-    dreaming = Dreaming(vaults, index, encoder, saving, announcer, ticking, settings)
+    freezing = Freezing(storing, announcer, ticking, settings)
+    dreaming = Dreaming(vaults, index, encoder, freezing, saving, announcer, ticking, settings)
     reading = Reading(vaults, index)
     preparing = Preparing(vaults, newer_at_most=settings.finding.candidates)
     reranking = reranker or RerankClient(peers.rerank, encoder_id=embedder.id)

@@ -218,8 +218,8 @@ class BlockIndex(Protocol):
         """Token vectors of passages, view `self` first; passages without any are left out."""
         ...
 
-    async def count(self) -> tuple[int, int]:
-        """Blocks and passages of all users."""
+    async def count(self) -> tuple[int, int, int]:
+        """Blocks, passages and frozen blocks of all users."""
         ...
 
 

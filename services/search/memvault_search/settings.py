@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from memvault_search.domain.bm25 import Bm25Numbers
+from memvault_search.domain.freezing import FreezingNumbers
 from memvault_search.domain.fusion import FusionNumbers
 from memvault_search.domain.gate import GateNumbers
 from memvault_search.domain.relevance import RelevanceNumbers
@@ -178,7 +179,16 @@ class SearchSettings(_Section):
     bm25: Views
     validity: Validity
     writing: Writing
+    freezing: FreezingNumbers
     index: Index
     sources: Sources
     calls: Calls
     embedder: EmbedderSettings
+
+    @model_validator(mode="after")
+    def _known_names(self) -> SearchSettings:
+        strange = self.freezing.tiers - {tier.name for tier in self.scoring.tiers}
+        strange |= self.freezing.kept_sources - set(SOURCE_KINDS)
+        if strange:
+            raise ValueError(f"freezing names no tier and no kind of source: {', '.join(sorted(strange))}")
+        return self

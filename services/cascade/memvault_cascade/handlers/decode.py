@@ -136,6 +136,7 @@ def incoming(block: types_pb2.Block, sequence: int, told_at: datetime) -> Incomi
         sequence=sequence,
         valid_from=_optional(block, "valid_from"),
         valid_to=_optional(block, "valid_to"),
+        frozen=block.frozen,
     )
 
 

@@ -48,7 +48,10 @@ class IngestLimits:
 
 @dataclass(frozen=True, slots=True)
 class IncomingBlock:
-    """A block as the index confirmed it. Times are UTC; `sequence` is the event's place on the bus, 0 when unknown."""
+    """A block as the index confirmed it. Times are UTC; `sequence` is the event's place on the bus, 0 when unknown.
+
+    Of a `frozen` one the text is the summary, and the graph keeps what it had read of the whole.
+    """
 
     user_id: str
     id: str
@@ -64,6 +67,7 @@ class IncomingBlock:
     sequence: int = 0
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    frozen: bool = False
 
     @property
     def digest(self) -> str:
@@ -240,7 +244,7 @@ class Ingest:
         whole = sanitize_for_injection(whole).text
         found = extract(whole, block.speaker, self._parts.rules)
         facts = block.facts or found.facts
-        if not block.facts and self._parts.reader is not None:
+        if not (block.facts or block.frozen) and self._parts.reader is not None:
             facts = await self._parts.reader.read(whole) or found.facts
         mentions = list(found.mentions[: self._parts.limits.entities_per_block])
         if block.speaker and not is_self(block.speaker):
@@ -257,7 +261,14 @@ class Ingest:
             block.superseded_by,
         )
         return rules.Reading(
-            node, facts, tuple(mentions), bool(block.facts), block.confidence, block.valid_from, block.valid_to
+            node,
+            facts,
+            tuple(mentions),
+            bool(block.facts),
+            block.confidence,
+            block.valid_from,
+            block.valid_to,
+            block.frozen,
         )
 
     async def _commit(self, user_id: str, state: GraphState, change: GraphChange) -> None:

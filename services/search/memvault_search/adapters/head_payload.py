@@ -32,6 +32,9 @@ _STATE = (
 _TIMES = ("event_time", "recorded_at", "last_accessed_at", "valid_from", "valid_to")
 _KEYS = ("id", "user_id")
 
+SUMMARY = "summary"
+"""What the head point of a frozen block `holds`."""
+
 
 def to_payload(stored: StoredBlock) -> dict[str, Any]:
     """The whole head point of a block."""
@@ -57,6 +60,7 @@ def state_payload(stored: StoredBlock) -> dict[str, Any]:
     block = stored.block
     return {
         "state": {name: _plain(getattr(block, name)) for name in _STATE},
+        "holds": SUMMARY if block.frozen else "text",  # beside the state, and a word, so that both engines count it
         "event_ids": list(stored.event_ids),
         "revision": stored.revision,
     }

@@ -21,7 +21,7 @@ from memvault.vectors import (
     TimeRange,
     VectorStore,
 )
-from memvault_search.adapters.head_payload import from_payload, state_payload, to_payload
+from memvault_search.adapters.head_payload import SUMMARY, from_payload, state_payload, to_payload
 from memvault_search.adapters.index_filter import condition_of
 from memvault_search.adapters.points import (
     loaded_passage,
@@ -54,6 +54,7 @@ def specs(dimension: int) -> tuple[CollectionSpec, ...]:
             fields={
                 "user_id": FieldKind.KEYWORD,
                 "kind": FieldKind.KEYWORD,
+                "holds": FieldKind.KEYWORD,
             },
         ),
         CollectionSpec(
@@ -298,10 +299,11 @@ class StoredIndex:
                 self._remember_tokens(record.id, found[record.id])
         return found
 
-    async def count(self) -> tuple[int, int]:
+    async def count(self) -> tuple[int, int, int]:
         """Count points of both collections."""
         blocks = await self._store.count(BLOCKS, Eq("kind", "block"))
-        return blocks, await self._store.count(PASSAGES)
+        frozen = await self._store.count(BLOCKS, Eq("holds", SUMMARY))
+        return blocks, await self._store.count(PASSAGES), frozen
 
     async def _all(self, collection: str, condition: Condition, *, with_vectors: bool = False) -> list[Record]:
         records: list[Record] = []

@@ -137,6 +137,7 @@ class SearchHandlers(rpc.SearchServiceServicer):
             write_version=counts.write_version,
             store=self._store,
             conversations=counts.conversations,
+            frozen=counts.frozen,
         )
 
     def _question(self, message: pb.Understanding) -> Question:

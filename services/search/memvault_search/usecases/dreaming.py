@@ -1,4 +1,4 @@
-"""Search's part of the nightly loop (R-36): tiers, BM25 averages, near-copies, and old marks of the forgotten."""
+"""Search's part of the nightly loop (R-36): freezing, tiers, BM25 averages, near-copies, old marks of the forgotten."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from memvault_search.domain.vault import Vault
 from memvault_search.ports import Announcer, BlockIndex, Clock
 from memvault_search.settings import SearchSettings
 from memvault_search.usecases.encoding import Encoder
+from memvault_search.usecases.freezing import Freezing
 from memvault_search.usecases.saving import Saving
 from memvault_search.usecases.vaults import Vaults
 from memvault_search.usecases.writing import tier_of
@@ -28,6 +29,7 @@ class Dreaming:
         vaults: Vaults,
         index: BlockIndex,
         encoder: Encoder,
+        freezing: Freezing,
         saving: Saving,
         announcer: Announcer,
         clock: Clock,
@@ -36,6 +38,7 @@ class Dreaming:
         self._vaults = vaults
         self._index = index
         self._encoder = encoder
+        self._freezing = freezing
         self._saving = saving
         self._announcer = announcer
         self._clock = clock
@@ -47,22 +50,24 @@ class Dreaming:
         Every step can be repeated, so a run that was cut off is finished when it is delivered again.
         """
         began = perf_counter()
-        changes: Counter[str] = Counter(retiered=0, near_copies=0, reweighted=0, orphans=0)
+        changes: Counter[str] = Counter(frozen=0, retiered=0, near_copies=0, reweighted=0, orphans=0)
         for user in [user_id] if user_id else await self._index.users():
-            changes.update(await self._of_user(user))
+            changes.update(await self._of_user(user, run_id))
         keep = timedelta(days=self._settings.index.forgotten_kept_days)
         await self._index.drop_tombstones(self._clock.now() - keep)
         await self._announcer.dream_finished(run_id, changes, (perf_counter() - began) * 1000.0)
         return changes
 
-    async def _of_user(self, user_id: str) -> Counter[str]:
+    async def _of_user(self, user_id: str, run_id: str) -> Counter[str]:
         changes: Counter[str] = Counter()
         step = self._settings.writing.batch
         vault = await self._vaults.of(user_id)
         ids = [one.block.id for one in vault.blocks()]
         for start in range(0, len(ids), step):
             async with self._vaults.changing(user_id) as held:
-                chunk = [one for one in map(held.get, ids[start : start + step]) if one is not None]
+                names = ids[start : start + step]
+                changes["frozen"] += await self._freezing.freeze(held, _present(held, names), run_id)
+                chunk = _present(held, names)
                 changes.update(await self._of_blocks(held, chunk))
             await asyncio.sleep(0)
         changes["orphans"] += await self._drop_orphans(user_id)
@@ -104,6 +109,10 @@ class Dreaming:
             orphans = (await self._index.load(user_id)).orphans
             await self._index.drop_orphans(user_id, orphans)
         return len(orphans)
+
+
+def _present(vault: Vault, block_ids: list[str]) -> list[StoredBlock]:
+    return [one for one in map(vault.get, block_ids) if one is not None]
 
 
 def _order(stored: StoredBlock) -> tuple[int, str]:

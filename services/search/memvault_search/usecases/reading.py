@@ -21,6 +21,7 @@ class Counts:
     users: int
     conversations: int
     write_version: int
+    frozen: int
 
 
 class Reading:
@@ -46,8 +47,10 @@ class Reading:
     async def count(self, user_id: str) -> Counts:
         """Count what is stored; an empty user means all."""
         if not user_id:
-            blocks, passages = await self._index.count()
-            return Counts(blocks, passages, len(await self._index.users()), 0, 0)
+            blocks, passages, frozen = await self._index.count()
+            return Counts(blocks, passages, len(await self._index.users()), 0, 0, frozen)
         vault = await self._vaults.of(checked_user(user_id))
-        conversations = {one.block.conversation_id for one in vault.blocks()} - {""}
-        return Counts(len(vault), vault.passages, 1, len(conversations), vault.write_version)
+        held = [one.block for one in vault.blocks()]
+        conversations = {one.conversation_id for one in held} - {""}
+        frozen = sum(one.frozen for one in held)
+        return Counts(len(vault), vault.passages, 1, len(conversations), vault.write_version, frozen)

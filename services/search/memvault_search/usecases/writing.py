@@ -9,21 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-
 from memvault.batches import Batches
 from memvault.faults import Fault, Reason
 from memvault_search.domain import intake
-from memvault_search.domain.block import NEAR_COPY_TAG, Block, StoredBlock, carry_over, content_hash
-from memvault_search.domain.contexts import Contexts, touched
+from memvault_search.domain.block import Block, StoredBlock, carry_over, content_hash
 from memvault_search.domain.intake import OnUnsafe
 from memvault_search.domain.moment import Moment
 from memvault_search.domain.passages import PassageLimits, cut
 from memvault_search.domain.scoring.numbers import Tier
-from memvault_search.domain.vault import IndexedPassage, Vault
-from memvault_search.ports import Announcer, BlockIndex, Clock, PassageVectors
+from memvault_search.domain.vault import Vault
+from memvault_search.ports import Announcer, BlockIndex, Clock
 from memvault_search.settings import SearchSettings
-from memvault_search.usecases.encoding import Encoder, terms_of
+from memvault_search.usecases.storing import Storing
 from memvault_search.usecases.succession import Succession
 from memvault_search.usecases.vaults import Vaults
 
@@ -59,7 +56,7 @@ class Writing:
         self,
         vaults: Vaults,
         index: BlockIndex,
-        encoder: Encoder,
+        storing: Storing,
         succession: Succession,
         announcer: Announcer,
         clock: Clock,
@@ -67,7 +64,7 @@ class Writing:
     ) -> None:
         self._vaults = vaults
         self._index = index
-        self._encoder = encoder
+        self._storing = storing
         self._succession = succession
         self._announcer = announcer
         self._clock = clock
@@ -130,7 +127,7 @@ class Writing:
                     plan[write.block.id] = self._stored(write, known, vault.write_version + 1)
                 outcomes.append(outcome)
             if plan:
-                await self._store(vault, list(plan.values()))
+                await self._storing.store(vault, list(plan.values()))
             await self._succession.settle(vault, [write.block.id for write in writes])
             return [self._written(outcome, vault, write) for outcome, write in zip(outcomes, writes, strict=True)]
 
@@ -142,7 +139,10 @@ class Writing:
             return "new"
         if write.event_id in known.event_ids:
             return "again"
-        if content_hash(write.block) == known.content_hash:
+        if write.block.frozen and not known.block.frozen:
+            return "same"  # the summary that an older export holds never takes the place of the whole text
+        thaws = known.block.frozen and not write.block.frozen
+        if not thaws and content_hash(write.block) == known.content_hash:
             return "same"
         return "outdated" if write.moment.is_before(known.written) else "new"
 
@@ -158,68 +158,6 @@ class Writing:
             passages=cut(block.user_id, block.id, block.text, self._limits),
             revision=known.revision + 1 if known else 1,
         )
-
-    async def _store(self, vault: Vault, fresh: list[StoredBlock]) -> None:
-        old = [one for one in (vault.get(stored.block.id) for stored in fresh) if one is not None]
-        gone = [one.block for one in old]
-        come = [one.block for one in fresh]
-        sessions = vault.sessions.preview(gone, come)
-        pending = {one.block.id: one for one in fresh}
-        contexts = Contexts(
-            lambda block_id: pending.get(block_id) or vault.get(block_id),
-            sessions,
-            self._settings.writing.context_max_chars,
-        )
-        neighbours = touched(vault.sessions, sessions, gone, come)
-        passages = await self._encoder.passages(vault, fresh, contexts)
-        refreshed = await self._encoder.contexts_again(vault, neighbours, contexts)
-        fresh = self._near_copies_tagged(vault, fresh, passages)
-        kept = {one.point_id for stored in fresh for one in stored.passages}
-        stale = [one.point_id for stored in old for one in stored.passages if one.point_id not in kept]
-        version = vault.write_version + 1
-        await self._index.rewrite(vault.user_id, refreshed)
-        vault.write_version = await self._index.write(
-            vault.user_id, fresh, passages, stale_points=stale, write_version=version
-        )
-        self._remember(vault, fresh, passages, refreshed)
-        self._vaults.keep(vault)
-
-    def _remember(
-        self,
-        vault: Vault,
-        fresh: Sequence[StoredBlock],
-        passages: Sequence[PassageVectors],
-        refreshed: Sequence[PassageVectors],
-    ) -> None:
-        indexed = {
-            one.passage.point_id: IndexedPassage(
-                self._vaults.indexed(one.views["self"].dense),
-                {view: terms_of(vectors) for view, vectors in one.views.items()},
-            )
-            for one in passages
-        }
-        for stored in fresh:
-            vault.put(stored, [indexed[one.point_id] for one in stored.passages])
-        for one in refreshed:
-            context = one.views.get("context")
-            vault.change_context(one.passage.point_id, None if context is None else terms_of(context))
-
-    def _near_copies_tagged(
-        self, vault: Vault, fresh: list[StoredBlock], passages: Sequence[PassageVectors]
-    ) -> list[StoredBlock]:
-        """Tag a block whose first passage is close to another's; it is stored all the same (R-60a)."""
-        limit = self._settings.writing.near_copy_cosine
-        first = {one.block.id: one.views["self"].dense for one in passages if one.passage.number == 0}
-        vectors = self._vaults.indexed(np.stack([first[stored.block.id] for stored in fresh]))
-        close = vault.closest(vectors, [stored.block.id for stored in fresh])
-        earlier = np.tril(vectors @ vectors.T, -1).max(axis=1)
-        tagged: list[StoredBlock] = []
-        for stored, cosine in zip(fresh, np.maximum(close, earlier), strict=True):
-            tags = tuple(tag for tag in stored.block.tags if tag != NEAR_COPY_TAG)
-            if cosine > limit:
-                tags = (*tags, NEAR_COPY_TAG)
-            tagged.append(replace(stored, block=replace(stored.block, tags=tags)))
-        return tagged
 
     @staticmethod
     def _written(outcome: Outcome, vault: Vault, write: Write) -> Written:

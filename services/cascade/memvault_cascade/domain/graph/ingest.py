@@ -25,7 +25,7 @@ class Reading:
     """What is known of a block when it enters: its node without mentions, the facts it states and the names it holds.
 
     `given` tells that the writer stated the facts; otherwise they were extracted. `confidence` is the facts' own, in
-    [0, 1].
+    [0, 1]. Of a `frozen` block only the summary was read.
     """
 
     block: BlockNode
@@ -35,11 +35,18 @@ class Reading:
     confidence: float
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    frozen: bool = False
 
 
 def enter(graph: Readable, reading: Reading, predicates: Predicates) -> GraphChange:
-    """The change that puts a block in, replacing what an older version of it had put in."""
+    """The change that puts a block in, replacing what an older version of it had put in.
+
+    A block that was frozen gives up its text only: facts and names that were read of the whole stay.
+    """
     block = reading.block
+    former = graph.blocks.get(block.id)
+    if reading.frozen and former is not None:
+        return GraphChange(blocks=(replace(block, mentions=former.mentions, centrality=former.centrality),))
     facts = tuple(f for f in reading.facts if is_nameable(f.subject) and is_nameable(f.object))
     entities = _entities(graph, facts, reading.mentions)
     mentions = tuple(dict.fromkeys(entities))
@@ -50,7 +57,6 @@ def enter(graph: Readable, reading: Reading, predicates: Predicates) -> GraphCha
         known = touched.get(triple.id) or graph.triples.get(triple.id)
         touched[triple.id] = triple if known is None else _merged(known, triple)
     node = replace(block, mentions=mentions)
-    former = graph.blocks.get(block.id)
     freed = set(former.mentions) - set(mentions) if former else set()
     return _change(graph, touched, tuple(entities.values()), (node,), (), freed, predicates)
 
