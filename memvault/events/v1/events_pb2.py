@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from memvault.recall.v1 import types_pb2 as memvault_dot_recall_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmemvault/events/v1/events.proto\x12\x12memvault.events.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ememvault/recall/v1/types.proto\"\x8c\x01\n\x11UtteranceAppended\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0f\n\x07speaker\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12.\n\nevent_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"L\n\rBlockUpserted\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\x11\n\ton_unsafe\x18\x02 \x01(\t\"y\n\x0c\x42lockIndexed\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\x17\n\x0fupsert_event_id\x18\x02 \x01(\t\x12\x15\n\rwrite_version\x18\x03 \x01(\x05\x12\x0f\n\x07\x63hanged\x18\x04 \x01(\x08\"j\n\x0c\x42lockRefused\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\x12\x17\n\x0fupsert_event_id\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t\"\x95\x01\n\rBlockAccessed\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\x12\x11\n\trecall_id\x18\x03 \x01(\t\x12/\n\x0b\x61\x63\x63\x65ssed_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x0e\n\x06topics\x18\x06 \x03(\t\"H\n\x0e\x42lockForgotten\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\x12\x12\n\nwhole_user\x18\x03 \x01(\x08\"\x81\x02\n\x0f\x42lockAnnotation\x12\x10\n\x08\x62lock_id\x18\x01 \x01(\t\x12\x17\n\ncentrality\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x16\n\x0equarantine_set\x18\x03 \x03(\t\x12\x18\n\x10quarantine_unset\x18\x04 \x03(\t\x12\x1a\n\rsuperseded_by\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07summary\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x1d\n\x10screened_version\x18\x07 \x01(\tH\x03\x88\x01\x01\x42\r\n\x0b_centralityB\x10\n\x0e_superseded_byB\n\n\x08_summaryB\x13\n\x11_screened_version\"[\n\x0e\x42lockAnnotated\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x38\n\x0b\x61nnotations\x18\x02 \x03(\x0b\x32#.memvault.events.v1.BlockAnnotation\"\x90\x01\n\x0eTripleUpserted\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12*\n\x06triple\x18\x02 \x01(\x0b\x32\x1a.memvault.recall.v1.Triple\x12\x11\n\tblock_ids\x18\x03 \x03(\t\x12.\n\nvalid_from\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Y\n\x10\x46\x65\x65\x64\x62\x61\x63kRecorded\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\x12\x0f\n\x07verdict\x18\x03 \x01(\t\x12\x11\n\trecall_id\x18\x04 \x01(\t\"\x97\x01\n\x10IntentClassified\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0e\n\x06intent\x18\x02 \x01(\t\x12\r\n\x05\x66\x61\x63\x65t\x18\x03 \x01(\t\x12\x12\n\nconfidence\x18\x04 \x01(\x01\x12,\n\x08\x61sked_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\trecall_id\x18\x06 \x01(\t\"\xb2\x01\n\x0ePrefetchStored\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\t\x12\x12\n\nquery_hash\x18\x04 \x01(\t\x12\x12\n\nrefused_by\x18\x05 \x01(\t\x12\x1a\n\x12utterance_event_id\x18\x06 \x01(\t\x12\x11\n\tquestions\x18\x07 \x01(\x05\x12\x10\n\x08left_out\x18\x08 \x03(\t\"\xc1\x01\n\x11InjectionRedacted\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\x12\x0c\n\x04rule\x18\x03 \x01(\t\x12\x17\n\x0fruleset_version\x18\x04 \x01(\t\x12\r\n\x05where\x18\x05 \x01(\t\x12(\n\x04time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\trecall_id\x18\x07 \x01(\t\x12\x16\n\x0eingest_version\x18\x08 \x01(\t\"Z\n\x0e\x44reamRequested\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb0\x01\n\rDreamFinished\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12?\n\x07\x63hanges\x18\x03 \x03(\x0b\x32..memvault.events.v1.DreamFinished.ChangesEntry\x12\x0f\n\x07took_ms\x18\x04 \x01(\x01\x1a.\n\x0c\x43hangesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmemvault/events/v1/events.proto\x12\x12memvault.events.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ememvault/recall/v1/types.proto\"\x8c\x01\n\x11UtteranceAppended\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x0f\n\x07speaker\x18\x03 \x01(\t\x12\x0c\n\x04text\x18\x04 \x01(\t\x12.\n\nevent_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"]\n\rBlockUpserted\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\x11\n\ton_unsafe\x18\x02 \x01(\t\x12\x0f\n\x07restore\x18\x03 \x01(\x08\"y\n\x0c\x42lockIndexed\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\x17\n\x0fupsert_event_id\x18\x02 \x01(\t\x12\x15\n\rwrite_version\x18\x03 \x01(\x05\x12\x0f\n\x07\x63hanged\x18\x04 \x01(\x08\"j\n\x0c\x42lockRefused\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\x12\x17\n\x0fupsert_event_id\x18\x03 \x01(\t\x12\x0e\n\x06reason\x18\x04 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t\"\x95\x01\n\rBlockAccessed\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\x12\x11\n\trecall_id\x18\x03 \x01(\t\x12/\n\x0b\x61\x63\x63\x65ssed_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04kind\x18\x05 \x01(\t\x12\x0e\n\x06topics\x18\x06 \x03(\t\"H\n\x0e\x42lockForgotten\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\x12\x12\n\nwhole_user\x18\x03 \x01(\x08\"\x81\x02\n\x0f\x42lockAnnotation\x12\x10\n\x08\x62lock_id\x18\x01 \x01(\t\x12\x17\n\ncentrality\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x16\n\x0equarantine_set\x18\x03 \x03(\t\x12\x18\n\x10quarantine_unset\x18\x04 \x03(\t\x12\x1a\n\rsuperseded_by\x18\x05 \x01(\tH\x01\x88\x01\x01\x12\x14\n\x07summary\x18\x06 \x01(\tH\x02\x88\x01\x01\x12\x1d\n\x10screened_version\x18\x07 \x01(\tH\x03\x88\x01\x01\x42\r\n\x0b_centralityB\x10\n\x0e_superseded_byB\n\n\x08_summaryB\x13\n\x11_screened_version\"[\n\x0e\x42lockAnnotated\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x38\n\x0b\x61nnotations\x18\x02 \x03(\x0b\x32#.memvault.events.v1.BlockAnnotation\"\x90\x01\n\x0eTripleUpserted\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12*\n\x06triple\x18\x02 \x01(\x0b\x32\x1a.memvault.recall.v1.Triple\x12\x11\n\tblock_ids\x18\x03 \x03(\t\x12.\n\nvalid_from\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Y\n\x10\x46\x65\x65\x64\x62\x61\x63kRecorded\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\x12\x0f\n\x07verdict\x18\x03 \x01(\t\x12\x11\n\trecall_id\x18\x04 \x01(\t\"\x97\x01\n\x10IntentClassified\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x0e\n\x06intent\x18\x02 \x01(\t\x12\r\n\x05\x66\x61\x63\x65t\x18\x03 \x01(\t\x12\x12\n\nconfidence\x18\x04 \x01(\x01\x12,\n\x08\x61sked_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\trecall_id\x18\x06 \x01(\t\"\xb2\x01\n\x0ePrefetchStored\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\r\n\x05query\x18\x03 \x01(\t\x12\x12\n\nquery_hash\x18\x04 \x01(\t\x12\x12\n\nrefused_by\x18\x05 \x01(\t\x12\x1a\n\x12utterance_event_id\x18\x06 \x01(\t\x12\x11\n\tquestions\x18\x07 \x01(\x05\x12\x10\n\x08left_out\x18\x08 \x03(\t\"\xc1\x01\n\x11InjectionRedacted\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\x12\x0c\n\x04rule\x18\x03 \x01(\t\x12\x17\n\x0fruleset_version\x18\x04 \x01(\t\x12\r\n\x05where\x18\x05 \x01(\t\x12(\n\x04time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\trecall_id\x18\x07 \x01(\t\x12\x16\n\x0eingest_version\x18\x08 \x01(\t\"Z\n\x0e\x44reamRequested\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\'\n\x03now\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb0\x01\n\rDreamFinished\x12\x0e\n\x06run_id\x18\x01 \x01(\t\x12\r\n\x05owner\x18\x02 \x01(\t\x12?\n\x07\x63hanges\x18\x03 \x03(\x0b\x32..memvault.events.v1.DreamFinished.ChangesEntry\x12\x0f\n\x07took_ms\x18\x04 \x01(\x01\x1a.\n\x0c\x43hangesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,33 +38,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_UTTERANCEAPPENDED']._serialized_start=121
   _globals['_UTTERANCEAPPENDED']._serialized_end=261
   _globals['_BLOCKUPSERTED']._serialized_start=263
-  _globals['_BLOCKUPSERTED']._serialized_end=339
-  _globals['_BLOCKINDEXED']._serialized_start=341
-  _globals['_BLOCKINDEXED']._serialized_end=462
-  _globals['_BLOCKREFUSED']._serialized_start=464
-  _globals['_BLOCKREFUSED']._serialized_end=570
-  _globals['_BLOCKACCESSED']._serialized_start=573
-  _globals['_BLOCKACCESSED']._serialized_end=722
-  _globals['_BLOCKFORGOTTEN']._serialized_start=724
-  _globals['_BLOCKFORGOTTEN']._serialized_end=796
-  _globals['_BLOCKANNOTATION']._serialized_start=799
-  _globals['_BLOCKANNOTATION']._serialized_end=1056
-  _globals['_BLOCKANNOTATED']._serialized_start=1058
-  _globals['_BLOCKANNOTATED']._serialized_end=1149
-  _globals['_TRIPLEUPSERTED']._serialized_start=1152
-  _globals['_TRIPLEUPSERTED']._serialized_end=1296
-  _globals['_FEEDBACKRECORDED']._serialized_start=1298
-  _globals['_FEEDBACKRECORDED']._serialized_end=1387
-  _globals['_INTENTCLASSIFIED']._serialized_start=1390
-  _globals['_INTENTCLASSIFIED']._serialized_end=1541
-  _globals['_PREFETCHSTORED']._serialized_start=1544
-  _globals['_PREFETCHSTORED']._serialized_end=1722
-  _globals['_INJECTIONREDACTED']._serialized_start=1725
-  _globals['_INJECTIONREDACTED']._serialized_end=1918
-  _globals['_DREAMREQUESTED']._serialized_start=1920
-  _globals['_DREAMREQUESTED']._serialized_end=2010
-  _globals['_DREAMFINISHED']._serialized_start=2013
-  _globals['_DREAMFINISHED']._serialized_end=2189
-  _globals['_DREAMFINISHED_CHANGESENTRY']._serialized_start=2143
-  _globals['_DREAMFINISHED_CHANGESENTRY']._serialized_end=2189
+  _globals['_BLOCKUPSERTED']._serialized_end=356
+  _globals['_BLOCKINDEXED']._serialized_start=358
+  _globals['_BLOCKINDEXED']._serialized_end=479
+  _globals['_BLOCKREFUSED']._serialized_start=481
+  _globals['_BLOCKREFUSED']._serialized_end=587
+  _globals['_BLOCKACCESSED']._serialized_start=590
+  _globals['_BLOCKACCESSED']._serialized_end=739
+  _globals['_BLOCKFORGOTTEN']._serialized_start=741
+  _globals['_BLOCKFORGOTTEN']._serialized_end=813
+  _globals['_BLOCKANNOTATION']._serialized_start=816
+  _globals['_BLOCKANNOTATION']._serialized_end=1073
+  _globals['_BLOCKANNOTATED']._serialized_start=1075
+  _globals['_BLOCKANNOTATED']._serialized_end=1166
+  _globals['_TRIPLEUPSERTED']._serialized_start=1169
+  _globals['_TRIPLEUPSERTED']._serialized_end=1313
+  _globals['_FEEDBACKRECORDED']._serialized_start=1315
+  _globals['_FEEDBACKRECORDED']._serialized_end=1404
+  _globals['_INTENTCLASSIFIED']._serialized_start=1407
+  _globals['_INTENTCLASSIFIED']._serialized_end=1558
+  _globals['_PREFETCHSTORED']._serialized_start=1561
+  _globals['_PREFETCHSTORED']._serialized_end=1739
+  _globals['_INJECTIONREDACTED']._serialized_start=1742
+  _globals['_INJECTIONREDACTED']._serialized_end=1935
+  _globals['_DREAMREQUESTED']._serialized_start=1937
+  _globals['_DREAMREQUESTED']._serialized_end=2027
+  _globals['_DREAMFINISHED']._serialized_start=2030
+  _globals['_DREAMFINISHED']._serialized_end=2206
+  _globals['_DREAMFINISHED_CHANGESENTRY']._serialized_start=2160
+  _globals['_DREAMFINISHED_CHANGESENTRY']._serialized_end=2206
 # @@protoc_insertion_point(module_scope)

@@ -25,12 +25,14 @@ class UtteranceAppended(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., speaker: _Optional[str] = ..., text: _Optional[str] = ..., event_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class BlockUpserted(_message.Message):
-    __slots__ = ("block", "on_unsafe")
+    __slots__ = ("block", "on_unsafe", "restore")
     BLOCK_FIELD_NUMBER: _ClassVar[int]
     ON_UNSAFE_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_FIELD_NUMBER: _ClassVar[int]
     block: _types_pb2.Block
     on_unsafe: str
-    def __init__(self, block: _Optional[_Union[_types_pb2.Block, _Mapping]] = ..., on_unsafe: _Optional[str] = ...) -> None: ...
+    restore: bool
+    def __init__(self, block: _Optional[_Union[_types_pb2.Block, _Mapping]] = ..., on_unsafe: _Optional[str] = ..., restore: _Optional[bool] = ...) -> None: ...
 
 class BlockIndexed(_message.Message):
     __slots__ = ("block", "upsert_event_id", "write_version", "changed")

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from memvault.recall.v1 import types_pb2 as memvault_dot_recall_dot_v1_dot_types__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmemvault/recall/v1/memory.proto\x12\x12memvault.recall.v1\x1a\x1ememvault/recall/v1/types.proto\"Q\n\x0cWriteOptions\x12\x0c\n\x04wait\x18\x01 \x01(\t\x12\x11\n\ton_unsafe\x18\x02 \x01(\t\x12\x14\n\x07wait_ms\x18\x03 \x01(\x05H\x00\x88\x01\x01\x42\n\n\x08_wait_ms\"P\n\x0cWriteOutcome\x12\x10\n\x08\x62lock_id\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\t\"p\n\x11WriteBlockRequest\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\x31\n\x07options\x18\x02 \x01(\x0b\x32 .memvault.recall.v1.WriteOptions\"G\n\x12WriteBlockResponse\x12\x31\n\x07outcome\x18\x01 \x01(\x0b\x32 .memvault.recall.v1.WriteOutcome\"\x83\x01\n\x12WriteBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12)\n\x06\x62locks\x18\x02 \x03(\x0b\x32\x19.memvault.recall.v1.Block\x12\x31\n\x07options\x18\x03 \x01(\x0b\x32 .memvault.recall.v1.WriteOptions\"I\n\x13WriteBlocksResponse\x12\x32\n\x08outcomes\x18\x01 \x03(\x0b\x32 .memvault.recall.v1.WriteOutcome\"4\n\x0fGetBlockRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\"N\n\x10GetBlockResponse\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\x10\n\x08redacted\x18\x02 \x01(\x08\"&\n\x13\x45xportBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\"@\n\x14\x45xportBlocksResponse\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\"u\n\rForgetRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\x12,\n\x07\x66ilters\x18\x03 \x01(\x0b\x32\x1b.memvault.recall.v1.Filters\x12\x12\n\nwhole_user\x18\x04 \x01(\x08\"f\n\x0e\x46orgetResponse\x12\x11\n\tblock_ids\x18\x01 \x03(\t\x12\x0e\n\x06\x62locks\x18\x02 \x01(\x05\x12\x31\n\x08\x64\x65graded\x18\x03 \x03(\x0b\x32\x1f.memvault.recall.v1.Degradation\"^\n\x15RecordFeedbackRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\x12\x0f\n\x07verdict\x18\x03 \x01(\t\x12\x11\n\trecall_id\x18\x04 \x01(\t\"*\n\x16RecordFeedbackResponse\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\"\x86\x01\n\x16\x41ppendUtteranceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x30\n\tutterance\x18\x03 \x01(\x0b\x32\x1d.memvault.recall.v1.Utterance\x12\x10\n\x08\x65vent_id\x18\x04 \x01(\t\"+\n\x17\x41ppendUtteranceResponse\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t2\xae\x05\n\rMemoryService\x12[\n\nWriteBlock\x12%.memvault.recall.v1.WriteBlockRequest\x1a&.memvault.recall.v1.WriteBlockResponse\x12^\n\x0bWriteBlocks\x12&.memvault.recall.v1.WriteBlocksRequest\x1a\'.memvault.recall.v1.WriteBlocksResponse\x12U\n\x08GetBlock\x12#.memvault.recall.v1.GetBlockRequest\x1a$.memvault.recall.v1.GetBlockResponse\x12\x63\n\x0c\x45xportBlocks\x12\'.memvault.recall.v1.ExportBlocksRequest\x1a(.memvault.recall.v1.ExportBlocksResponse0\x01\x12O\n\x06\x46orget\x12!.memvault.recall.v1.ForgetRequest\x1a\".memvault.recall.v1.ForgetResponse\x12g\n\x0eRecordFeedback\x12).memvault.recall.v1.RecordFeedbackRequest\x1a*.memvault.recall.v1.RecordFeedbackResponse\x12j\n\x0f\x41ppendUtterance\x12*.memvault.recall.v1.AppendUtteranceRequest\x1a+.memvault.recall.v1.AppendUtteranceResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1fmemvault/recall/v1/memory.proto\x12\x12memvault.recall.v1\x1a\x1ememvault/recall/v1/types.proto\"b\n\x0cWriteOptions\x12\x0c\n\x04wait\x18\x01 \x01(\t\x12\x11\n\ton_unsafe\x18\x02 \x01(\t\x12\x14\n\x07wait_ms\x18\x03 \x01(\x05H\x00\x88\x01\x01\x12\x0f\n\x07restore\x18\x04 \x01(\x08\x42\n\n\x08_wait_ms\"P\n\x0cWriteOutcome\x12\x10\n\x08\x62lock_id\x18\x01 \x01(\t\x12\x0e\n\x06status\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\t\"p\n\x11WriteBlockRequest\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\x31\n\x07options\x18\x02 \x01(\x0b\x32 .memvault.recall.v1.WriteOptions\"G\n\x12WriteBlockResponse\x12\x31\n\x07outcome\x18\x01 \x01(\x0b\x32 .memvault.recall.v1.WriteOutcome\"\x83\x01\n\x12WriteBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12)\n\x06\x62locks\x18\x02 \x03(\x0b\x32\x19.memvault.recall.v1.Block\x12\x31\n\x07options\x18\x03 \x01(\x0b\x32 .memvault.recall.v1.WriteOptions\"I\n\x13WriteBlocksResponse\x12\x32\n\x08outcomes\x18\x01 \x03(\x0b\x32 .memvault.recall.v1.WriteOutcome\"4\n\x0fGetBlockRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\"N\n\x10GetBlockResponse\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\x12\x10\n\x08redacted\x18\x02 \x01(\x08\"D\n\x13\x45xportBlocksRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\r\n\x05\x61\x66ter\x18\x02 \x01(\t\x12\r\n\x05limit\x18\x03 \x01(\x05\"@\n\x14\x45xportBlocksResponse\x12(\n\x05\x62lock\x18\x01 \x01(\x0b\x32\x19.memvault.recall.v1.Block\"u\n\rForgetRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x11\n\tblock_ids\x18\x02 \x03(\t\x12,\n\x07\x66ilters\x18\x03 \x01(\x0b\x32\x1b.memvault.recall.v1.Filters\x12\x12\n\nwhole_user\x18\x04 \x01(\x08\"f\n\x0e\x46orgetResponse\x12\x11\n\tblock_ids\x18\x01 \x03(\t\x12\x0e\n\x06\x62locks\x18\x02 \x01(\x05\x12\x31\n\x08\x64\x65graded\x18\x03 \x03(\x0b\x32\x1f.memvault.recall.v1.Degradation\"^\n\x15RecordFeedbackRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x10\n\x08\x62lock_id\x18\x02 \x01(\t\x12\x0f\n\x07verdict\x18\x03 \x01(\t\x12\x11\n\trecall_id\x18\x04 \x01(\t\"*\n\x16RecordFeedbackResponse\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t\"\x86\x01\n\x16\x41ppendUtteranceRequest\x12\x0f\n\x07user_id\x18\x01 \x01(\t\x12\x17\n\x0f\x63onversation_id\x18\x02 \x01(\t\x12\x30\n\tutterance\x18\x03 \x01(\x0b\x32\x1d.memvault.recall.v1.Utterance\x12\x10\n\x08\x65vent_id\x18\x04 \x01(\t\"+\n\x17\x41ppendUtteranceResponse\x12\x10\n\x08\x65vent_id\x18\x01 \x01(\t2\xae\x05\n\rMemoryService\x12[\n\nWriteBlock\x12%.memvault.recall.v1.WriteBlockRequest\x1a&.memvault.recall.v1.WriteBlockResponse\x12^\n\x0bWriteBlocks\x12&.memvault.recall.v1.WriteBlocksRequest\x1a\'.memvault.recall.v1.WriteBlocksResponse\x12U\n\x08GetBlock\x12#.memvault.recall.v1.GetBlockRequest\x1a$.memvault.recall.v1.GetBlockResponse\x12\x63\n\x0c\x45xportBlocks\x12\'.memvault.recall.v1.ExportBlocksRequest\x1a(.memvault.recall.v1.ExportBlocksResponse0\x01\x12O\n\x06\x46orget\x12!.memvault.recall.v1.ForgetRequest\x1a\".memvault.recall.v1.ForgetResponse\x12g\n\x0eRecordFeedback\x12).memvault.recall.v1.RecordFeedbackRequest\x1a*.memvault.recall.v1.RecordFeedbackResponse\x12j\n\x0f\x41ppendUtterance\x12*.memvault.recall.v1.AppendUtteranceRequest\x1a+.memvault.recall.v1.AppendUtteranceResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,37 +33,37 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'memvault.recall.v1.memory_p
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_WRITEOPTIONS']._serialized_start=87
-  _globals['_WRITEOPTIONS']._serialized_end=168
-  _globals['_WRITEOUTCOME']._serialized_start=170
-  _globals['_WRITEOUTCOME']._serialized_end=250
-  _globals['_WRITEBLOCKREQUEST']._serialized_start=252
-  _globals['_WRITEBLOCKREQUEST']._serialized_end=364
-  _globals['_WRITEBLOCKRESPONSE']._serialized_start=366
-  _globals['_WRITEBLOCKRESPONSE']._serialized_end=437
-  _globals['_WRITEBLOCKSREQUEST']._serialized_start=440
-  _globals['_WRITEBLOCKSREQUEST']._serialized_end=571
-  _globals['_WRITEBLOCKSRESPONSE']._serialized_start=573
-  _globals['_WRITEBLOCKSRESPONSE']._serialized_end=646
-  _globals['_GETBLOCKREQUEST']._serialized_start=648
-  _globals['_GETBLOCKREQUEST']._serialized_end=700
-  _globals['_GETBLOCKRESPONSE']._serialized_start=702
-  _globals['_GETBLOCKRESPONSE']._serialized_end=780
-  _globals['_EXPORTBLOCKSREQUEST']._serialized_start=782
-  _globals['_EXPORTBLOCKSREQUEST']._serialized_end=820
-  _globals['_EXPORTBLOCKSRESPONSE']._serialized_start=822
-  _globals['_EXPORTBLOCKSRESPONSE']._serialized_end=886
-  _globals['_FORGETREQUEST']._serialized_start=888
-  _globals['_FORGETREQUEST']._serialized_end=1005
-  _globals['_FORGETRESPONSE']._serialized_start=1007
-  _globals['_FORGETRESPONSE']._serialized_end=1109
-  _globals['_RECORDFEEDBACKREQUEST']._serialized_start=1111
-  _globals['_RECORDFEEDBACKREQUEST']._serialized_end=1205
-  _globals['_RECORDFEEDBACKRESPONSE']._serialized_start=1207
-  _globals['_RECORDFEEDBACKRESPONSE']._serialized_end=1249
-  _globals['_APPENDUTTERANCEREQUEST']._serialized_start=1252
-  _globals['_APPENDUTTERANCEREQUEST']._serialized_end=1386
-  _globals['_APPENDUTTERANCERESPONSE']._serialized_start=1388
-  _globals['_APPENDUTTERANCERESPONSE']._serialized_end=1431
-  _globals['_MEMORYSERVICE']._serialized_start=1434
-  _globals['_MEMORYSERVICE']._serialized_end=2120
+  _globals['_WRITEOPTIONS']._serialized_end=185
+  _globals['_WRITEOUTCOME']._serialized_start=187
+  _globals['_WRITEOUTCOME']._serialized_end=267
+  _globals['_WRITEBLOCKREQUEST']._serialized_start=269
+  _globals['_WRITEBLOCKREQUEST']._serialized_end=381
+  _globals['_WRITEBLOCKRESPONSE']._serialized_start=383
+  _globals['_WRITEBLOCKRESPONSE']._serialized_end=454
+  _globals['_WRITEBLOCKSREQUEST']._serialized_start=457
+  _globals['_WRITEBLOCKSREQUEST']._serialized_end=588
+  _globals['_WRITEBLOCKSRESPONSE']._serialized_start=590
+  _globals['_WRITEBLOCKSRESPONSE']._serialized_end=663
+  _globals['_GETBLOCKREQUEST']._serialized_start=665
+  _globals['_GETBLOCKREQUEST']._serialized_end=717
+  _globals['_GETBLOCKRESPONSE']._serialized_start=719
+  _globals['_GETBLOCKRESPONSE']._serialized_end=797
+  _globals['_EXPORTBLOCKSREQUEST']._serialized_start=799
+  _globals['_EXPORTBLOCKSREQUEST']._serialized_end=867
+  _globals['_EXPORTBLOCKSRESPONSE']._serialized_start=869
+  _globals['_EXPORTBLOCKSRESPONSE']._serialized_end=933
+  _globals['_FORGETREQUEST']._serialized_start=935
+  _globals['_FORGETREQUEST']._serialized_end=1052
+  _globals['_FORGETRESPONSE']._serialized_start=1054
+  _globals['_FORGETRESPONSE']._serialized_end=1156
+  _globals['_RECORDFEEDBACKREQUEST']._serialized_start=1158
+  _globals['_RECORDFEEDBACKREQUEST']._serialized_end=1252
+  _globals['_RECORDFEEDBACKRESPONSE']._serialized_start=1254
+  _globals['_RECORDFEEDBACKRESPONSE']._serialized_end=1296
+  _globals['_APPENDUTTERANCEREQUEST']._serialized_start=1299
+  _globals['_APPENDUTTERANCEREQUEST']._serialized_end=1433
+  _globals['_APPENDUTTERANCERESPONSE']._serialized_start=1435
+  _globals['_APPENDUTTERANCERESPONSE']._serialized_end=1478
+  _globals['_MEMORYSERVICE']._serialized_start=1481
+  _globals['_MEMORYSERVICE']._serialized_end=2167
 # @@protoc_insertion_point(module_scope)

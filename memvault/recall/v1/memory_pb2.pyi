@@ -8,14 +8,16 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class WriteOptions(_message.Message):
-    __slots__ = ("wait", "on_unsafe", "wait_ms")
+    __slots__ = ("wait", "on_unsafe", "wait_ms", "restore")
     WAIT_FIELD_NUMBER: _ClassVar[int]
     ON_UNSAFE_FIELD_NUMBER: _ClassVar[int]
     WAIT_MS_FIELD_NUMBER: _ClassVar[int]
+    RESTORE_FIELD_NUMBER: _ClassVar[int]
     wait: str
     on_unsafe: str
     wait_ms: int
-    def __init__(self, wait: _Optional[str] = ..., on_unsafe: _Optional[str] = ..., wait_ms: _Optional[int] = ...) -> None: ...
+    restore: bool
+    def __init__(self, wait: _Optional[str] = ..., on_unsafe: _Optional[str] = ..., wait_ms: _Optional[int] = ..., restore: _Optional[bool] = ...) -> None: ...
 
 class WriteOutcome(_message.Message):
     __slots__ = ("block_id", "status", "reason", "detail")
@@ -76,10 +78,14 @@ class GetBlockResponse(_message.Message):
     def __init__(self, block: _Optional[_Union[_types_pb2.Block, _Mapping]] = ..., redacted: _Optional[bool] = ...) -> None: ...
 
 class ExportBlocksRequest(_message.Message):
-    __slots__ = ("user_id",)
+    __slots__ = ("user_id", "after", "limit")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
     user_id: str
-    def __init__(self, user_id: _Optional[str] = ...) -> None: ...
+    after: str
+    limit: int
+    def __init__(self, user_id: _Optional[str] = ..., after: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class ExportBlocksResponse(_message.Message):
     __slots__ = ("block",)

@@ -98,7 +98,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ExportBlocks(self, request, context):
-        """Streams all blocks and triples of a user.
+        """Streams all blocks of a user with the facts they state, ordered by id; with `after` and `limit`, page by page.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,7 +40,7 @@ class MemoryServiceStub:
     GetBlock: _grpc.UnaryUnaryMultiCallable[_memory_pb2.GetBlockRequest, _memory_pb2.GetBlockResponse]
     """Reads one block whole, screened; a card's `expand` handle is the block id."""
     ExportBlocks: _grpc.UnaryStreamMultiCallable[_memory_pb2.ExportBlocksRequest, _memory_pb2.ExportBlocksResponse]
-    """Streams all blocks and triples of a user."""
+    """Streams all blocks of a user with the facts they state, ordered by id; with `after` and `limit`, page by page."""
     Forget: _grpc.UnaryUnaryMultiCallable[_memory_pb2.ForgetRequest, _memory_pb2.ForgetResponse]
     """Removes blocks from every store, cache and stream."""
     RecordFeedback: _grpc.UnaryUnaryMultiCallable[_memory_pb2.RecordFeedbackRequest, _memory_pb2.RecordFeedbackResponse]
@@ -60,7 +60,7 @@ class MemoryServiceAsyncStub(MemoryServiceStub):
     GetBlock: _aio.UnaryUnaryMultiCallable[_memory_pb2.GetBlockRequest, _memory_pb2.GetBlockResponse]  # type: ignore[assignment]
     """Reads one block whole, screened; a card's `expand` handle is the block id."""
     ExportBlocks: _aio.UnaryStreamMultiCallable[_memory_pb2.ExportBlocksRequest, _memory_pb2.ExportBlocksResponse]  # type: ignore[assignment]
-    """Streams all blocks and triples of a user."""
+    """Streams all blocks of a user with the facts they state, ordered by id; with `after` and `limit`, page by page."""
     Forget: _aio.UnaryUnaryMultiCallable[_memory_pb2.ForgetRequest, _memory_pb2.ForgetResponse]  # type: ignore[assignment]
     """Removes blocks from every store, cache and stream."""
     RecordFeedback: _aio.UnaryUnaryMultiCallable[_memory_pb2.RecordFeedbackRequest, _memory_pb2.RecordFeedbackResponse]  # type: ignore[assignment]
@@ -101,7 +101,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memory_pb2.ExportBlocksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_memory_pb2.ExportBlocksResponse], _abc.AsyncIterator[_memory_pb2.ExportBlocksResponse]]:
-        """Streams all blocks and triples of a user."""
+        """Streams all blocks of a user with the facts they state, ordered by id; with `after` and `limit`, page by page."""
 
     @_abc_1.abstractmethod
     def Forget(

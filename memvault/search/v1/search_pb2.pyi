@@ -220,12 +220,16 @@ class ReadBlocksResponse(_message.Message):
     def __init__(self, blocks: _Optional[_Iterable[_Union[_types_pb2.Block, _Mapping]]] = ..., write_version: _Optional[int] = ...) -> None: ...
 
 class ListBlocksRequest(_message.Message):
-    __slots__ = ("user_id", "filters")
+    __slots__ = ("user_id", "filters", "after", "limit")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     FILTERS_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     filters: _types_pb2.Filters
-    def __init__(self, user_id: _Optional[str] = ..., filters: _Optional[_Union[_types_pb2.Filters, _Mapping]] = ...) -> None: ...
+    after: str
+    limit: int
+    def __init__(self, user_id: _Optional[str] = ..., filters: _Optional[_Union[_types_pb2.Filters, _Mapping]] = ..., after: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class ListBlocksResponse(_message.Message):
     __slots__ = ("blocks",)

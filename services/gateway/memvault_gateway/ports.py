@@ -67,8 +67,8 @@ class MemorySearch(Protocol):
         """Blocks by id, and the user's write version."""
         ...
 
-    def export(self, user_id: str, *, timeout_s: float) -> AsyncIterator[Carried]:
-        """All blocks of a user."""
+    def export(self, user_id: str, *, after: str, limit: int, timeout_s: float) -> AsyncIterator[Carried]:
+        """Blocks of a user, ordered by id: those behind `after`, `limit` at most, 0: all."""
         ...
 
     async def forget(
@@ -89,8 +89,8 @@ class GraphWalk(Protocol):
 class Facts(Protocol):
     """What the gateway tells the others. Publishing waits until the bus has stored it."""
 
-    async def block_upserted(self, block: Carried, on_unsafe: str, event_id: str) -> None:
-        """A block is to be stored. Fault: BUS_UNAVAILABLE."""
+    async def block_upserted(self, block: Carried, on_unsafe: str, event_id: str, *, restore: bool) -> None:
+        """A block is to be stored; with `restore` it is a line of an export. Fault: BUS_UNAVAILABLE."""
         ...
 
     async def accessed(

@@ -104,7 +104,9 @@ async def test_a_question_is_answered_and_an_export_streamed(address: str, world
         wanted = memory_pb2.ExportBlocksRequest(user_id="ann")
         parts = stream(MemoryServiceStub(channel).ExportBlocks, wanted, timeout_s=5)
         names = [part.block.id async for part in parts]
+        wanted.after = "b1"
+        rest = [part async for part in stream(MemoryServiceStub(channel).ExportBlocks, wanted, timeout_s=5)]
     finally:
         await channel.close()
     assert "> OCR 做到九成" in answer.text
-    assert names == ["b1"]
+    assert (names, rest) == (["b1"], [])

@@ -245,6 +245,26 @@ async def test_the_export_is_one_block_a_line_of_this_user_only(http: httpx.Asyn
     assert [json.loads(line)["id"] for line in lines] == ["b1", "b2"]
 
 
+@pytest.mark.r("R-63")
+async def test_an_export_goes_on_behind_a_block_with_as_many_as_asked_for(http: httpx.AsyncClient, world: Any) -> None:
+    for name in ("c", "a", "é", "b", "茶"):
+        world.blocks.put("ann", name, "text")
+    answer = await http.get("/v1/export", params={"user_id": "ann", "after": "a", "limit": 3})
+    assert [json.loads(line)["id"] for line in answer.content.decode().splitlines()] == ["b", "c", "é"]
+    for bad in ({"limit": -1}, {"limit": 10_001}, {"after": "x" * 1001}):
+        refused = await http.get("/v1/export", params={"user_id": "ann", **bad})
+        assert refused.status_code == 400, refused.text
+
+
+@pytest.mark.r("R-63")
+async def test_a_line_of_an_export_is_passed_on_as_one(http: httpx.AsyncClient, world: Any) -> None:
+    body = {"user_id": "ann", "blocks": [{"id": "b1", "text": "茶", "version": 4}], "options": {"restore": True}}
+    assert (await http.post("/v1/blocks:batch", json=body)).status_code == 200
+    assert (world.facts.restored, world.facts.upserted[0][0].version) == (1, 4)
+    await http.post("/v1/blocks:batch", json={**body, "options": {}})
+    assert world.facts.restored == 1
+
+
 async def test_an_export_that_cannot_begin_is_a_problem(http: httpx.AsyncClient, world: Any) -> None:
     world.blocks.down = Fault(Reason.SERVICE_UNAVAILABLE, "search is away")
     answer = await http.get("/v1/export", params={"user_id": "ann"})

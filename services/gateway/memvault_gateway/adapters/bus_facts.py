@@ -30,11 +30,11 @@ class BusFacts:
     def __init__(self, bus: Bus) -> None:
         self._bus = bus
 
-    async def block_upserted(self, block: Carried, on_unsafe: str, event_id: str) -> None:
+    async def block_upserted(self, block: Carried, on_unsafe: str, event_id: str, *, restore: bool) -> None:
         """See `ports.Facts`."""
         if not isinstance(block, types_pb2.Block):
             raise TypeError(f"a block of the contract is needed, not {type(block).__name__}")
-        message = pb.BlockUpserted(block=block, on_unsafe=on_unsafe)
+        message = pb.BlockUpserted(block=block, on_unsafe=on_unsafe, restore=restore)
         await self._bus.publish(subjects.BLOCK_UPSERTED, message, event_id=event_id)
 
     async def accessed(

@@ -122,12 +122,12 @@ class MemoryBlocks(Part):
         known = [self.blocks[user_id, name] for name in block_ids if (user_id, name) in self.blocks]
         return tuple(stored(one) for one in known), self.write_version
 
-    async def export(self, user_id: str, *, timeout_s: float) -> AsyncIterator[Carried]:
+    async def export(self, user_id: str, *, after: str, limit: int, timeout_s: float) -> AsyncIterator[Carried]:
         """See `ports.MemorySearch`."""
         self.reach()
-        for (owner, _), block in self.blocks.items():
-            if owner == user_id:
-                yield block
+        names = sorted(name for owner, name in self.blocks if owner == user_id and name > after)
+        for name in names[: limit or None]:
+            yield self.blocks[user_id, name]
 
     async def forget(
         self, user_id: str, *, block_ids: Sequence[str], filters: Filters, whole_user: bool, timeout_s: float

@@ -23,10 +23,12 @@ class MemoryFacts(Part):
     verdicts: list[tuple[str, str, str]] = field(default_factory=list)
     said: list[tuple[str, str, Utterance, str]] = field(default_factory=list)
     dreams: list[str] = field(default_factory=list)
+    restored: int = 0
 
-    async def block_upserted(self, block: Carried, on_unsafe: str, event_id: str) -> None:
+    async def block_upserted(self, block: Carried, on_unsafe: str, event_id: str, *, restore: bool) -> None:
         """See `ports.Facts`."""
         self.reach()
+        self.restored += restore
         self.upserted.append((block, on_unsafe, event_id))
 
     async def accessed(

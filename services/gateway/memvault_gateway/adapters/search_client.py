@@ -95,9 +95,9 @@ class SearchClient:
         found = await call(self._stub.ReadBlocks, request, timeout_s=timeout_s)
         return tuple(stored(block) for block in found.blocks), found.write_version
 
-    async def export(self, user_id: str, *, timeout_s: float) -> AsyncIterator[Carried]:
+    async def export(self, user_id: str, *, after: str, limit: int, timeout_s: float) -> AsyncIterator[Carried]:
         """See `ports.MemorySearch`."""
-        request = pb.ListBlocksRequest(user_id=user_id)
+        request = pb.ListBlocksRequest(user_id=user_id, after=after, limit=limit)
         async for part in stream(self._stub.ListBlocks, request, timeout_s=timeout_s):
             for block in part.blocks:
                 yield block

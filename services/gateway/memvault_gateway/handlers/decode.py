@@ -100,6 +100,7 @@ def read_write_options(options: memory_pb2.WriteOptions, settings: Settings) -> 
         wait=edge.check_word(options.wait, words.WAITS, "options.wait", "accepted"),
         on_unsafe=edge.check_word(options.on_unsafe, words.ON_UNSAFE, "options.on_unsafe", "refuse"),
         wait_s=_optional(options, "wait_ms", settings.wait_ms, 1, 600_000) / 1000,
+        restore=options.restore,
     )
 
 

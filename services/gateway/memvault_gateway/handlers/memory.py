@@ -18,6 +18,8 @@ from memvault_gateway.usecases.write import Write
 if TYPE_CHECKING:
     from grpc.aio import ServicerContext
 
+_MOST_EXPORTED = 10_000
+
 
 class MemoryHandlers(MemoryServiceServicer):
     """See the contract."""
@@ -62,7 +64,10 @@ class MemoryHandlers(MemoryServiceServicer):
         self, request: pb.ExportBlocksRequest, context: ServicerContext[pb.ExportBlocksRequest, pb.ExportBlocksResponse]
     ) -> AsyncIterator[pb.ExportBlocksResponse]:
         decode.refuse_unknown(request)
-        async for block in self._memory.export(edge.check_user(request.user_id)):
+        user_id = edge.check_user(request.user_id)
+        after = edge.check_short(request.after, "after")
+        limit = edge.check_count(request.limit, 0, _MOST_EXPORTED, "limit")
+        async for block in self._memory.export(user_id, after=after, limit=limit):
             if isinstance(block, Block):
                 yield pb.ExportBlocksResponse(block=block)
 

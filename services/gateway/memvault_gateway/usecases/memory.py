@@ -67,9 +67,9 @@ class Memory:
             return Opened(block, clean, bool(hits))
         return Opened(block, clean, bool(hits))
 
-    def export(self, user_id: str) -> AsyncIterator[Carried]:
-        """All blocks as stored."""
-        return self._search.export(user_id, timeout_s=self._limits.export_ms / 1000)
+    def export(self, user_id: str, *, after: str, limit: int) -> AsyncIterator[Carried]:
+        """Blocks as stored, ordered by id: those behind `after`, `limit` at most, 0: all."""
+        return self._search.export(user_id, after=after, limit=limit, timeout_s=self._limits.export_ms / 1000)
 
     async def forget(self, user_id: str, *, block_ids: Sequence[str], filters: Filters, whole_user: bool) -> Forgotten:
         """Remove exactly one of: these blocks, all that match, the whole user (R-62).

@@ -28,6 +28,7 @@ class WriteOptions:
     wait: str
     on_unsafe: str
     wait_s: float
+    restore: bool = False
 
 
 class Write:
@@ -75,7 +76,7 @@ class Write:
         if waits:
             self._confirmations.expect(event_id)
         try:
-            await self._facts.block_upserted(block.carried, options.on_unsafe, event_id)
+            await self._facts.block_upserted(block.carried, options.on_unsafe, event_id, restore=options.restore)
         except Fault as fault:
             if waits:
                 await self._confirmations.outcome(event_id, 0)

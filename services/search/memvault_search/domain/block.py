@@ -182,3 +182,27 @@ def carry_over(new: Block, old: Block) -> Block:
         centrality=old.centrality if new.centrality is None else new.centrality,
         version=old.version + 1,
     )
+
+
+def restored(new: Block, old: Block, *, same_content: bool) -> Block:
+    """A line of an export over the block that is there; `old` itself when it brings nothing (R-63).
+
+    Counters and quarantine grow as in `carry_over`; of two times of recording the earlier one is right. Of the same
+    content the marks that the vault made itself stay: it knows its other blocks, an older export does not. A summary
+    never takes the place of the whole text.
+    """
+    if new.frozen and not old.frozen:
+        signals = ("quarantine", "ups", "downs", "access_count", "last_accessed_at", "recorded_at", "version")
+        new = replace(old, **{name: getattr(new, name) for name in signals})
+    recorded = [time for time in (new.recorded_at, old.recorded_at) if time is not None]
+    block = replace(carry_over(new, old), recorded_at=min(recorded, default=None), version=old.version)
+    if same_content:
+        block = replace(
+            block,
+            tags=old.tags,
+            frozen=old.frozen,
+            superseded_by=old.superseded_by,
+            valid_to=old.valid_to,
+            tier=old.tier,
+        )
+    return old if block == old else replace(block, version=max(new.version, old.version + 1))

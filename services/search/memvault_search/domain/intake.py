@@ -88,12 +88,18 @@ def _invalid(field: str, wanted: str) -> Fault:
     return Fault(Reason.FIELD_INVALID, f"{field} must be {wanted}", field=field)
 
 
-def completed(block: Block, defaults: Defaults, tier_of: Callable[[float], str], *, now: datetime) -> Block:
-    """Fill what the writer left open; raises Fault for an unknown kind of source."""
+def completed(
+    block: Block, defaults: Defaults, tier_of: Callable[[float], str], *, now: datetime, restore: bool = False
+) -> Block:
+    """Fill what the writer left open; raises Fault for an unknown kind of source.
+
+    A new block begins with version 1; one of an export (`restore`) goes on where it was.
+    """
     if block.source.kind not in defaults.trust:
         raise _invalid("source.kind", f"one of {', '.join(sorted(defaults.trust))}")
     filled = with_source_defaults(block, defaults.trust, defaults.confidence, now=now)
-    return replace(filled, tier=tier_of(filled.confidence or 0.0), version=1)
+    version = max(1, block.version) if restore else 1
+    return replace(filled, tier=tier_of(filled.confidence or 0.0), version=version)
 
 
 def screened(block: Block, on_unsafe: OnUnsafe) -> Block:

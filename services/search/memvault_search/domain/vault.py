@@ -108,9 +108,10 @@ class Vault:
         """Where each point belongs; points of blocks that are gone are not in it."""
         return self._places
 
-    def blocks(self) -> list[StoredBlock]:
-        """All blocks, ordered by id."""
-        return [self.at(self._row_of[block_id]) for block_id in sorted(self._row_of)]
+    def blocks(self, *, after: str = "") -> list[StoredBlock]:
+        """All blocks whose id comes after one, ordered by id."""
+        names = sorted(name for name in self._row_of if name > after)
+        return [self.at(self._row_of[block_id]) for block_id in names]
 
     def put(self, stored: StoredBlock, passages: Sequence[IndexedPassage]) -> None:
         """Add a block, or replace the one of the same id; one entry of `passages` for each of its passages."""

@@ -66,6 +66,7 @@ def block_from(message: types_pb2.Block) -> Block:
         superseded_by=message.superseded_by,
         valid_from=instant(message, "valid_from"),
         valid_to=instant(message, "valid_to"),
+        version=message.version,
         triples=tuple(Triple(one.subject, one.predicate, one.object) for one in message.triples),
     )
 

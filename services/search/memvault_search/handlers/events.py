@@ -57,7 +57,7 @@ class EventHandlers:
         try:
             block = block_from(event.message.block)
             on_unsafe = _on_unsafe(event.message.on_unsafe)
-            await self._writing.write(Write(block, on_unsafe, event.id, _moment(event)))
+            await self._writing.write(Write(block, on_unsafe, event.id, _moment(event), event.message.restore))
         except Fault as fault:
             _give_up_if_for_good(fault)
             raise

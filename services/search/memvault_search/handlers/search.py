@@ -115,7 +115,10 @@ class SearchHandlers(rpc.SearchServiceServicer):
 
     async def ListBlocks(self, request: pb.ListBlocksRequest, context: object) -> AsyncIterator[pb.ListBlocksResponse]:
         selection = selection_from(request.filters)
-        async for page in self._reading.pages(request.user_id, selection, PAGE):
+        if request.limit < 0:
+            raise Fault(Reason.FIELD_INVALID, "limit must be 0 or more", field="limit")
+        pages = self._reading.pages(request.user_id, selection, PAGE, after=request.after, limit=request.limit or None)
+        async for page in pages:
             yield pb.ListBlocksResponse(blocks=map(block_to, page))
 
     async def ForgetBlocks(self, request: pb.ForgetBlocksRequest, context: object) -> pb.ForgetBlocksResponse:

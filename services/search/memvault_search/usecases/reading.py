@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from memvault_search.domain.block import Block
 from memvault_search.domain.intake import checked_user
@@ -37,10 +38,13 @@ class Reading:
         found = (vault.get(block_id) for block_id in block_ids)
         return [one.block for one in found if one is not None], vault.write_version
 
-    async def pages(self, user_id: str, selection: Selection, size: int) -> AsyncIterator[list[Block]]:
-        """All blocks of the selection in pages, ordered by id."""
+    async def pages(
+        self, user_id: str, selection: Selection, size: int, *, after: str = "", limit: int | None = None
+    ) -> AsyncIterator[list[Block]]:
+        """Blocks of the selection in pages, ordered by id: those behind `after`, `limit` at most, None: all."""
         vault = await self._vaults.of(checked_user(user_id))
-        chosen = [one.block for one in vault.blocks() if selection.holds(one.block)]
+        behind = (one.block for one in vault.blocks(after=after) if selection.holds(one.block))
+        chosen = list(islice(behind, limit))
         for start in range(0, len(chosen), size):
             yield chosen[start : start + size]
 

@@ -10,6 +10,7 @@ from typing import Literal
 from memvault_search.domain.block import REJECTED_TAG, Block, StoredBlock
 from memvault_search.ports import Announcer
 from memvault_search.usecases.saving import Saving
+from memvault_search.usecases.succession import awaits_its_successor
 from memvault_search.usecases.vaults import Vaults
 
 Verdict = Literal["up", "down", "rejected"]
@@ -78,9 +79,13 @@ class Signals:
     async def annotated(self, user_id: str, annotations: Sequence[Annotation], *, event_id: str) -> int:
         """Apply what other services found out. Returns blocks changed."""
         by_id = {one.block_id: one for one in annotations}
+        vault = await self._vaults.of(user_id)
 
         def annotate(block: Block) -> Block:
-            return _annotated(block, by_id[block.id])
+            wanted = by_id[block.id]
+            if awaits_its_successor(vault, block):
+                wanted = replace(wanted, superseded_by=None)
+            return _annotated(block, wanted)
 
         visible = any(one.is_visible for one in annotations)
         return await self._apply(user_id, list(by_id), event_id, annotate, visible=visible)

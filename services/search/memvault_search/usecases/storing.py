@@ -6,6 +6,7 @@ What it is done for: a write, or freezing, which is a write of the summary in th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 import numpy as np
@@ -28,10 +29,16 @@ class Storing:
         self._encoder = encoder
         self._settings = settings
 
-    async def store(self, vault: Vault, fresh: list[StoredBlock]) -> None:
+    async def store(self, vault: Vault, fresh: list[StoredBlock], *, tags_kept: AbstractSet[str] = frozenset()) -> None:
         """Store blocks that are new or have another text than before, and renew what their neighbours say of them.
 
         Passages of an older text are removed. It returns after all of it survives a kill.
+
+        Args:
+            vault: of their user.
+            fresh: each id once.
+            tags_kept: ids of blocks out of an export: whether they are near-copies was decided when their likes came,
+                and not by the order in which they come back.
         """
         old = [one for one in (vault.get(stored.block.id) for stored in fresh) if one is not None]
         gone = [one.block for one in old]
@@ -46,7 +53,8 @@ class Storing:
         neighbours = touched(vault.sessions, sessions, gone, come)
         passages = await self._encoder.passages(vault, fresh, contexts)
         refreshed = await self._encoder.contexts_again(vault, neighbours, contexts)
-        fresh = self._near_copies_tagged(vault, fresh, passages)
+        judged = self._near_copies_tagged(vault, fresh, passages)
+        fresh = [told if told.block.id in tags_kept else new for told, new in zip(fresh, judged, strict=True)]
         kept = {one.point_id for stored in fresh for one in stored.passages}
         stale = [one.point_id for stored in old for one in stored.passages if one.point_id not in kept]
         version = vault.write_version + 1

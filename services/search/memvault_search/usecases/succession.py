@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 
-from memvault_search.domain.block import StoredBlock
+from memvault_search.domain.block import Block, StoredBlock
 from memvault_search.domain.vault import Vault
 from memvault_search.usecases.saving import Saving
 
@@ -46,12 +46,20 @@ class Succession:
 
     def _settled(self, vault: Vault, block_id: str) -> StoredBlock | None:
         stored = vault.get(block_id)
-        if stored is None:
+        if stored is None or awaits_its_successor(vault, stored.block):
             return None
         found = vault.statements.succession(stored.block, self._single_valued)
         if found.superseded_by == stored.block.superseded_by:
             return None
         return _marked(stored, found.superseded_by, found.valid_to)
+
+
+def awaits_its_successor(vault: Vault, block: Block) -> bool:
+    """Whether a block is marked with one that is not here: it came out of an export, and its successor will follow.
+
+    A mark of a block that was forgotten is taken away at once (`settle_affected`), so no other block bears one.
+    """
+    return bool(block.superseded_by) and vault.get(block.superseded_by) is None
 
 
 def _marked(stored: StoredBlock, superseded_by: str, valid_to: datetime | None) -> StoredBlock:

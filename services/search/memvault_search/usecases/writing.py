@@ -12,7 +12,7 @@ from typing import Literal
 from memvault.batches import Batches
 from memvault.faults import Fault, Reason
 from memvault_search.domain import intake
-from memvault_search.domain.block import Block, StoredBlock, carry_over, content_hash
+from memvault_search.domain.block import Block, StoredBlock, carry_over, content_hash, restored
 from memvault_search.domain.intake import OnUnsafe
 from memvault_search.domain.moment import Moment
 from memvault_search.domain.passages import PassageLimits, cut
@@ -27,12 +27,13 @@ from memvault_search.usecases.vaults import Vaults
 
 @dataclass(frozen=True)
 class Write:
-    """One block to store, as an event asked for it."""
+    """One block to store, as an event asked for it; with `restore` it is a line of an export (R-63)."""
 
     block: Block
     on_unsafe: OnUnsafe
     event_id: str
     moment: Moment
+    restore: bool = False
 
 
 Status = Literal["indexed", "unchanged", "outdated"]
@@ -83,7 +84,8 @@ class Writing:
         block = write.block
         try:
             ready = intake.screened(intake.checked(block), write.on_unsafe)
-            ready = intake.completed(ready, self._defaults, self._tier, now=self._clock.now())
+            now = self._clock.now()
+            ready = intake.completed(ready, self._defaults, self._tier, now=now, restore=write.restore)
         except Fault as fault:
             await self._refuse(write, fault)
             raise
@@ -127,7 +129,8 @@ class Writing:
                     plan[write.block.id] = self._stored(write, known, vault.write_version + 1)
                 outcomes.append(outcome)
             if plan:
-                await self._storing.store(vault, list(plan.values()))
+                kept = {write.block.id for write in writes if write.restore}
+                await self._storing.store(vault, list(plan.values()), tags_kept=kept)
             await self._succession.settle(vault, [write.block.id for write in writes])
             return [self._written(outcome, vault, write) for outcome, write in zip(outcomes, writes, strict=True)]
 
@@ -139,19 +142,21 @@ class Writing:
             return "new"
         if write.event_id in known.event_ids:
             return "again"
-        if write.block.frozen and not known.block.frozen:
+        if write.restore and _merged(write, known) == known.block:
+            return "same"
+        if not write.restore and write.block.frozen and not known.block.frozen:
             return "same"  # the summary that an older export holds never takes the place of the whole text
         thaws = known.block.frozen and not write.block.frozen
-        if not thaws and content_hash(write.block) == known.content_hash:
+        if not write.restore and not thaws and content_hash(write.block) == known.content_hash:
             return "same"
         return "outdated" if write.moment.is_before(known.written) else "new"
 
     def _stored(self, write: Write, known: StoredBlock | None, write_version: int) -> StoredBlock:
-        block = write.block if known is None else carry_over(write.block, known.block)
+        block = write.block if known is None else _merged(write, known)
         events = (*(known.event_ids if known else ()), write.event_id)
         return StoredBlock(
             block=block,
-            content_hash=content_hash(write.block),
+            content_hash=content_hash(block if write.restore else write.block),
             event_ids=events[-self._settings.writing.event_ids_kept :],
             written=write.moment,
             write_version=write_version,
@@ -165,6 +170,16 @@ class Writing:
             return Written("outdated", None, vault.write_version)
         status: Status = "unchanged" if outcome == "same" else "indexed"
         return Written(status, vault.get(write.block.id), vault.write_version)
+
+
+def _merged(write: Write, known: StoredBlock) -> Block:
+    """The written block with what the stored one keeps; of an export, the stored one itself when nothing is new."""
+    if not write.restore:
+        return carry_over(write.block, known.block)
+    # what was annotated since, such as a summary, is in the export, too, but not in the hash of what was written
+    hashes = {known.content_hash, content_hash(known.block)}
+    same = content_hash(write.block) in hashes and write.block.frozen == known.block.frozen
+    return restored(write.block, known.block, same_content=same)
 
 
 def tier_of(confidence: float, tiers: Sequence[Tier]) -> str:
