@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
 import nats
 import pytest
+from nats.js.errors import NotFoundError
+from redis.asyncio import Redis
 
 from memvault_demo.questions import CONVERSATION, NEXT_QUESTION, PREDICTED
 from tests.conftest import fill
@@ -101,9 +104,9 @@ def _access_count(house: House) -> int:
     return next(int(row.get("access_count", 0)) for row in rows if row["id"] == "to-read")
 
 
-def _export(house: House) -> str:
-    body = house.call("GET", f"/v1/export?user_id={USER}").body
-    return body if isinstance(body, str) else json.dumps(body)
+def _export(house: House, user_id: str = USER) -> str:
+    body = house.call("GET", f"/v1/export?user_id={user_id}").body
+    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
 
 
 @pytest.mark.r("R-06")
@@ -251,3 +254,75 @@ def test_one_trace_spans_every_hop(house: House) -> None:
     spans = {span["span_id"] for span in answer["trace"]}
     roots = [span for span in answer["trace"] if span["parent_id"] not in spans]
     assert len(roots) == 1, [span["name"] for span in roots]
+
+
+WORDS = ("裁切影像", "MAG-207", "marigold", "piano tuner")  # of blocks, utterances, questions and prepared answers
+
+
+async def _kept_bytes(house: House) -> dict[str, str]:
+    """All that Redis and the streams of the bus hold, by where it lies."""
+    state = json.loads((house.home / "run" / "state.json").read_text(encoding="utf-8"))
+    kept: dict[str, bytes] = {}
+    redis = Redis.from_url(state["redis"], decode_responses=False)
+    reads = {b"string": redis.get, b"hash": redis.hgetall, b"set": redis.smembers}
+    async for key in redis.scan_iter():
+        kind = await redis.type(key)
+        read = reads.get(kind) or (lambda name: redis.zrange(name, 0, -1))
+        kept[f"redis {key!r}"] = key + repr(await read(key)).encode()
+        assert kind in {*reads, b"zset"}, f"{key!r} is a {kind!r}: read it here"
+    await redis.aclose()
+    client = await nats.connect(state["nats"])
+    stream = client.jetstream()
+    for one in await stream.streams_info():
+        for sequence in range(max(1, one.state.first_seq), one.state.last_seq + 1):
+            with suppress(NotFoundError):
+                message = await stream.get_msg(str(one.config.name), sequence)
+                kept[f"{message.subject} {sequence}"] = message.data or b""
+    await client.close()
+    return {where: _read(data) for where, data in kept.items()}
+
+
+def _read(data: bytes) -> str:
+    """Bytes as written, and as repr and JSON write them."""
+    text = data.decode("utf-8", "replace")
+    return text + text.encode("latin-1", "ignore").decode("unicode_escape", "replace")
+
+
+def _holding(kept: Mapping[str, str]) -> dict[str, list[str]]:
+    """Where the words lie."""
+    found = {where: [word for word in WORDS if word in text] for where, text in kept.items()}
+    return {where: words for where, words in found.items() if words}
+
+
+@pytest.mark.r("R-62")
+def test_of_a_forgotten_user_no_path_returns_a_word(house: House) -> None:
+    """Last in this file: afterwards nothing is left to ask about."""
+    house.write(USER, [{"id": "again", "text": f"{QUESTION} MAG-207, marigold, the piano tuner"}])
+    broken = {"block": {"id": "", "user_id": USER, "text": "MAG-207 裁切影像"}}
+    publish(house, "memory.block.upserted", broken)
+    letters = lambda: json.dumps(house.call("GET", "/v1/dead-letters").body, ensure_ascii=False)  # noqa: E731
+    assert eventually(lambda: "裁切影像" in letters(), limit_s=30), letters()
+    said = {"user_id": USER, "conversation_id": "last", "speaker": "user", "text": QUESTION}
+    publish(house, "conversation.utterance.appended", said)
+    house.recall(QUESTION, USER)
+    held = _holding(asyncio.run(_kept_bytes(house)) | {"export": _export(house)})
+    assert {word for words in held.values() for word in words} == set(WORDS)
+
+    begin = time.monotonic()
+    reply = house.call("POST", "/v1/forget", {"user_id": USER, "whole_user": True})
+    took_s = time.monotonic() - begin
+    assert (reply.status, reply.body.get("degraded", [])) == (200, []), reply
+    assert took_s < 3.0, "three times what is promised"
+
+    def told() -> str:
+        paths = [f"/v1/prefetch?user_id={USER}", f"/v1/profile?user_id={USER}", f"/v1/audit?user_id={USER}"]
+        bodies = [house.call("GET", path).body for path in [*paths, "/v1/dead-letters"]]
+        for mode in ("fast", "slow"):
+            answer = house.recall("what about the tuner?", USER, origin="eval", evaluation={"thinking_mode": mode})
+            bodies.append(answer["cards"] + answer["cascade_cards"])
+        return json.dumps(bodies, ensure_ascii=False) + _export(house)
+
+    assert [word for word in WORDS if word in told()] == []
+    left = lambda: _holding(asyncio.run(_kept_bytes(house)))  # noqa: E731
+    assert eventually(lambda: not left(), limit_s=3), left()
+    assert "foxglove" in _export(house, "somebody-else"), "another user's memory stays"

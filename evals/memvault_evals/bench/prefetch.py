@@ -14,6 +14,7 @@ from nats.aio.client import Client as Bus
 from nats.aio.subscription import Subscription
 
 from memvault.bus.subjects import PREFETCH_STORED, UTTERANCE_APPENDED
+from memvault.text import query_hash
 from memvault_evals.bench.asking import recall
 from memvault_evals.bench.filling import USER
 from memvault_evals.house import Client, EvalError
@@ -71,13 +72,21 @@ class Prepared:
             begun = time.monotonic()
             for turn, speaker in enumerate(SPEAKERS):
                 last = await self._say(bus, line, turn - len(SPEAKERS) + 1, speaker)
-            self._question, refused = await _outcome(stored, last)
+            hashed, refused = await _outcome(stored, last)
             self._made_at = time.monotonic()
             if not refused:
                 self.stored_s.append(self._made_at - begun)
+                self._question = self._words(hashed)
             return refused
         finally:
             await bus.close()
+
+    def _words(self, hashed: str) -> str:
+        prepared = self._client.call("GET", f"/v1/prefetch?user_id={USER}").get("prepared", [])
+        words = {query_hash(one["query"]): str(one["query"]) for one in prepared}
+        if hashed not in words:
+            raise EvalError(f"the answer {hashed} was told to be stored and does not lie ready")
+        return words[hashed]
 
     async def _say(self, bus: Bus, text: str, turn: int, speaker: str) -> str:
         event_id, now = uuid4().hex, datetime.now(UTC)
@@ -102,13 +111,13 @@ class Prepared:
 
 
 async def _outcome(stored: Subscription, utterance: str) -> tuple[str, str]:
-    """Wait for what the Slow Thinker says about this utterance: the question it stored, or the rule that refused."""
+    """Wait for what comes of this utterance: the hash of the question that was stored, or the rule that refused."""
     try:
         async with asyncio.timeout(STORED_LIMIT_S):
             async for message in stored.messages:
                 told = json.loads(message.data)
                 if told.get("utterance_event_id") == utterance:
-                    return told.get("query", ""), told.get("refused_by", "")
+                    return told.get("query_hash", ""), told.get("refused_by", "")
     except TimeoutError as error:
         raise EvalError(f"no {PREFETCH_STORED} followed an utterance within {STORED_LIMIT_S:g} s") from error
     raise EvalError(f"the subscription to {PREFETCH_STORED} ended")

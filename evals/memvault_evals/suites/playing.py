@@ -68,7 +68,7 @@ class _Expected:
 
     def add(self, message: PrefetchStored) -> None:
         self.told.append((message, time.perf_counter()))
-        if not message.query or len(self.told) >= message.questions:
+        if not message.query_hash or len(self.told) >= message.questions:
             self.complete.set()
 
 
@@ -132,11 +132,11 @@ class Stage:
         """
         stored = await self._redis.get(entry_key(user_id, told.query_hash))
         if stored is None:
-            raise EvalError(f"the answer to {told.query!r} of {user_id} was told to be stored and is not")
+            raise EvalError(f"the answer {told.query_hash} of {user_id} was told to be stored and is not")
         entry = PrefetchEntry.FromString(cast("bytes", stored))
         if entry.answer.degraded:
             parts = ", ".join(f"{one.part} {one.reason}" for one in entry.answer.degraded)
-            raise EvalError(f"the answer prepared for {told.query!r} of {user_id} is degraded: {parts}")
+            raise EvalError(f"the answer prepared for {entry.query!r} of {user_id} is degraded: {parts}")
         return Prepared(
             query=entry.query,
             query_hash=entry.query_hash,

@@ -153,10 +153,9 @@ class IntentClassified(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., intent: _Optional[str] = ..., facet: _Optional[str] = ..., confidence: _Optional[float] = ..., asked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., recall_id: _Optional[str] = ...) -> None: ...
 
 class PrefetchStored(_message.Message):
-    __slots__ = ("user_id", "conversation_id", "query", "query_hash", "refused_by", "utterance_event_id", "questions", "left_out")
+    __slots__ = ("user_id", "conversation_id", "query_hash", "refused_by", "utterance_event_id", "questions", "left_out")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     CONVERSATION_ID_FIELD_NUMBER: _ClassVar[int]
-    QUERY_FIELD_NUMBER: _ClassVar[int]
     QUERY_HASH_FIELD_NUMBER: _ClassVar[int]
     REFUSED_BY_FIELD_NUMBER: _ClassVar[int]
     UTTERANCE_EVENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -164,13 +163,12 @@ class PrefetchStored(_message.Message):
     LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     conversation_id: str
-    query: str
     query_hash: str
     refused_by: str
     utterance_event_id: str
     questions: int
     left_out: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., query: _Optional[str] = ..., query_hash: _Optional[str] = ..., refused_by: _Optional[str] = ..., utterance_event_id: _Optional[str] = ..., questions: _Optional[int] = ..., left_out: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, user_id: _Optional[str] = ..., conversation_id: _Optional[str] = ..., query_hash: _Optional[str] = ..., refused_by: _Optional[str] = ..., utterance_event_id: _Optional[str] = ..., questions: _Optional[int] = ..., left_out: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class InjectionRedacted(_message.Message):
     __slots__ = ("user_id", "block_id", "rule", "ruleset_version", "where", "time", "recall_id", "ingest_version")

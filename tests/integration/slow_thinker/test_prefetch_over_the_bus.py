@@ -30,6 +30,7 @@ from memvault.rpc.local import LocalChannel
 from memvault.runtime.settings import load
 from memvault.slow_thinker.v1 import slow_thinker_pb2, slow_thinker_pb2_grpc
 from memvault.slow_thinker.v1.prefetch_pb2 import PrefetchEntry
+from memvault.text import query_hash
 from memvault_slow_thinker.app import App, Peers, build
 from memvault_slow_thinker.settings import Settings
 from tests.contract.slow_thinker.conftest import redis, valkey_url
@@ -164,7 +165,7 @@ async def test_utterances_by_any_nats_client_lead_to_an_entry_that_the_router_ca
     running: Running, redis: Redis
 ) -> None:
     await talk(running, *TALK)
-    told = await running.until_told(lambda one: one.query == "OCR 做到哪了")
+    told = await running.until_told(lambda one: one.query_hash == query_hash("OCR 做到哪了"))
     assert (told.user_id, told.conversation_id, told.refused_by) == ("ann", "c0", "")
     raw: Any = await redis.get(prefetch_key("ann", "OCR 做到哪了"))
     entry = PrefetchEntry.FromString(raw)
@@ -173,13 +174,13 @@ async def test_utterances_by_any_nats_client_lead_to_an_entry_that_the_router_ca
     assert (entry.write_version, entry.recall_ms, entry.encoder_id) == (5, 42.0, "letters")
     context = running.gateway.asked[0].context
     assert (context.user_id, context.origin, context.evaluation.include_candidates) == ("ann", "prefetch", True)
-    assert [one.refused_by for one in running.told if not one.query] == ["few_turns", "few_turns"]
+    assert [one.refused_by for one in running.told if not one.query_hash] == ["few_turns", "few_turns"]
 
 
 @pytest.mark.r("R-54", "R-56")
 async def test_a_changed_block_and_a_forgotten_user_leave_no_answer_behind(running: Running, redis: Redis) -> None:
     await talk(running, *TALK)
-    await running.until_told(lambda one: one.query == "OCR 做到哪了")
+    await running.until_told(lambda one: one.query_hash == query_hash("OCR 做到哪了"))
     await running.app.fetcher.idle()
     channel = LocalChannel(running.app.registrations, "slow_thinker")
     stub = slow_thinker_pb2_grpc.SlowThinkerServiceStub(channel)

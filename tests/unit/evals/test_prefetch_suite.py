@@ -166,7 +166,7 @@ class Product:
         entry.expires_at.FromSeconds(300)
         self.kept[entry_key(user_id, hashed)] = entry.SerializeToString()
         self.index.setdefault(index_key(user_id), {})[hashed.encode()] = b""
-        return PrefetchStored(query=query, query_hash=hashed, questions=1)
+        return PrefetchStored(query_hash=hashed, questions=1)
 
 
 def refused(rule: str, **more: Any) -> list[PrefetchStored]:
@@ -174,10 +174,10 @@ def refused(rule: str, **more: Any) -> list[PrefetchStored]:
 
 
 async def test_all_questions_of_an_utterance_are_waited_for() -> None:
-    two = [PrefetchStored(query=name, questions=2, refused_by="nothing_found") for name in ("a", "b")]
+    two = [PrefetchStored(query_hash=name, questions=2, refused_by="nothing_found") for name in ("a", "b")]
     product = Product(two)
     told = await product.stage.say("u", "c", "user", "hi", 60.0)
-    assert [one.query for one, _ in told] == ["a", "b"]
+    assert [one.query_hash for one, _ in told] == ["a", "b"]
     assert product.said[0].event_time.ToSeconds() == 60
 
 
@@ -185,7 +185,7 @@ async def test_an_utterance_of_which_nothing_comes_is_a_failed_run(monkeypatch: 
     monkeypatch.setattr(playing, "TURN_LIMIT_S", 0.01)
     with pytest.raises(EvalError, match="is the slow thinker running"):
         await Product([]).stage.say("u", "c", "user", "hi", 0.0)
-    one_of_two = [PrefetchStored(query="a", questions=2)]
+    one_of_two = [PrefetchStored(query_hash="a", questions=2)]
     with pytest.raises(EvalError, match="not all"):
         await Product(one_of_two).stage.say("u", "c", "user", "hi", 0.0)
 
@@ -195,7 +195,7 @@ async def test_an_utterance_of_which_nothing_comes_is_a_failed_run(monkeypatch: 
     [
         refused("no_encoder"),
         refused("few_conversations"),
-        refused("fetch_failed", query="q", questions=1),
+        refused("fetch_failed", query_hash="q", questions=1),
         refused("", left_out=["cascade"]),
     ],
 )
@@ -212,7 +212,7 @@ async def test_a_degraded_answer_in_the_store_is_a_failed_run() -> None:
 
 
 async def test_an_answer_told_to_be_stored_that_is_not_there_is_a_failed_run() -> None:
-    told = PrefetchStored(query="q", query_hash="0" * 32, questions=1)
+    told = PrefetchStored(query_hash="0" * 32, questions=1)
     with pytest.raises(EvalError, match="is not"):
         await Product().stage.read("u", told, 0.0, 0.1)
 

@@ -27,7 +27,6 @@ class BusAnnouncements:
         message = PrefetchStored(
             user_id=announcement.place.user_id,
             conversation_id=announcement.place.conversation_id,
-            query=announcement.query,
             query_hash=hashed,
             refused_by=announcement.refused_by,
             utterance_event_id=announcement.utterance_event_id,
