@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
@@ -29,9 +30,13 @@ class AnswerLog:
                     continue
                 self._known[row["key"]] = row["answer"]
         self._file: TextIO | None = None
+        self._writing = threading.Lock()
 
     def once(self, key: str, ask: Callable[[], Answer]) -> Answer:
-        """Return the answer under `key`, asking only when there is none yet. `key` names set, variant and item."""
+        """Return the answer under `key`, asking only when there is none yet. `key` names set, variant and item.
+
+        Threads may share a log, if each asks under keys of its own.
+        """
         if key in self._known:
             self.reused += 1
             return self._known[key]
@@ -45,14 +50,16 @@ class AnswerLog:
 
     def keep(self, key: str, answer: Answer) -> None:
         """Write an answer down at once."""
-        if self._file is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("a", encoding="utf-8")
-            if self._torn:
-                self._file.write("\n")
-        self._file.write(json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n")
-        self._file.flush()
-        self._known[key] = answer
+        line = json.dumps({"key": key, "answer": answer}, ensure_ascii=False) + "\n"
+        with self._writing:
+            if self._file is None:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self._path.open("a", encoding="utf-8")
+                if self._torn:
+                    self._file.write("\n")
+            self._file.write(line)
+            self._file.flush()
+            self._known[key] = answer
 
     def close(self) -> None:
         """Close the file."""

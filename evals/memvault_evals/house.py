@@ -52,13 +52,14 @@ class EvalError(Exception):
 
 
 class Client:
-    """One keep-alive HTTP connection to a gateway."""
+    """Keep-alive HTTP connections to a gateway, one for each thread that calls."""
 
     def __init__(self, address: str, *, limit_s: float = CALL_LIMIT_S) -> None:
         """`address` is `host:port` of the gateway's HTTP face; `limit_s` bounds each call."""
         self._address = address
-        self._connection = http.client.HTTPConnection(address, timeout=limit_s)
-        self._last = time.monotonic()
+        self._limit_s = limit_s
+        self._mine = threading.local()
+        self._every: list[http.client.HTTPConnection] = []
 
     @property
     def address(self) -> str:
@@ -67,7 +68,8 @@ class Client:
 
     def close(self) -> None:
         """Hang up."""
-        self._connection.close()
+        for connection in self._every:
+            connection.close()
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Make one call and return the JSON of the answer.
@@ -76,15 +78,14 @@ class Client:
             EvalError: When the gateway does not answer, or answers with an error.
         """
         sent = None if body is None else json.dumps(body, ensure_ascii=False).encode()
-        if time.monotonic() - self._last > IDLE_S:
-            self._connection.close()  # the server hangs up on whoever is silent; the call opens it anew
+        connection = self._connection()
         try:
-            self._connection.request(method, path, sent, {"content-type": "application/json"})
-            answer = self._connection.getresponse()
+            connection.request(method, path, sent, {"content-type": "application/json"})
+            answer = connection.getresponse()
             data = answer.read()
-            self._last = time.monotonic()
+            self._mine.last = time.monotonic()
         except (OSError, http.client.HTTPException) as error:
-            self._connection.close()  # the next call opens it anew
+            connection.close()  # the next call opens it anew
             raise EvalError(f"{method} {path} at {self._address}: {error}") from error
         if answer.status != OK:
             raise EvalError(
@@ -92,6 +93,16 @@ class Client:
             )
         parsed: dict[str, Any] = json.loads(data)
         return parsed
+
+    def _connection(self) -> http.client.HTTPConnection:
+        known: http.client.HTTPConnection | None = getattr(self._mine, "connection", None)
+        if known is None:
+            known = self._mine.connection = http.client.HTTPConnection(self._address, timeout=self._limit_s)
+            self._every.append(known)
+        elif time.monotonic() - self._mine.last > IDLE_S:
+            known.close()  # the server hangs up on whoever is silent; the call opens it anew
+        self._mine.last = time.monotonic()
+        return known
 
     def recall(self, query: str, context: Mapping[str, Any]) -> dict[str, Any]:
         """Ask a question."""

@@ -76,14 +76,11 @@ class InjectionSuite:
         samples = read_samples(run)
         run.progress.begin(f"{set_name}: asking", len(samples))
         profile = run.variants[0].profile
-        told = {}
-        for one in samples:
-            went_in = run.log.get(_key(INGRESS, one))
-            if went_in is None:
-                raise EvalError(f"{one.id} was not written before it was asked for: fill the vault in the same run")
-            came_out = run.log.once(_key(EGRESS, one), partial(ask, run.gateway.client, one, profile))
-            told[one.id] = {INGRESS: went_in, EGRESS: came_out}
-            run.progress.step()
+        asks = [(_key(EGRESS, one), partial(ask, run.gateway.client, one, profile)) for one in samples]
+        told = {
+            one.id: {INGRESS: _went_in(run, one), EGRESS: came_out}
+            for one, came_out in zip(samples, run.answers(asks), strict=True)
+        }
         found = report(samples, told)
         return {variant.label: found for variant in run.variants}
 
@@ -95,6 +92,13 @@ class InjectionSuite:
             for one, outcome in zip(part, write(run.gateway.client, part), strict=True):
                 run.log.keep(_key(INGRESS, one), outcome)
             run.progress.step(len(part))
+
+
+def _went_in(run: Run, sample: Sample) -> Mapping[str, Any]:
+    known = run.log.get(_key(INGRESS, sample))
+    if known is None:
+        raise EvalError(f"{sample.id} was not written before it was asked for: fill the vault in the same run")
+    return known
 
 
 def _key(level: str, sample: Sample) -> str:

@@ -94,11 +94,8 @@ class IntentSuite:
         profiles = dict.fromkeys(variant.profile for variant in run.variants if not variant.intent)
         run.progress.begin(f"{set_name}: asking", len(texts) * len(profiles))
         for profile in profiles:
-            told = {}
-            for one in texts:
-                key = f"{set_name}|{profile}|{one.id}"
-                told[one.id] = run.log.once(key, partial(ask, run.gateway.client, one, profile))
-                run.progress.step()
+            asks = [(f"{set_name}|{profile}|{one.id}", partial(ask, run.gateway.client, one, profile)) for one in texts]
+            told = {one.id: answer for one, answer in zip(texts, run.answers(asks), strict=True)}
             reports[profile] = report(texts, told)
         return {variant.label: reports[variant.profile] for variant in run.variants if not variant.intent}
 

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from memvault_evals.asking import TOKENS_AT, TURN, Variant, ask, score
-from memvault_evals.datasets import Query, Scope, read_set
+from memvault_evals.datasets import Query, read_set
 from memvault_evals.pulse import take_pulse
 from memvault_evals.results import Row, SetReport, averaged
 from memvault_evals.suites.suite import Run
@@ -38,19 +38,19 @@ class RetrievalSuite:
         scopes = read_set(run.data, set_name, run.scopes)
         pulse = take_pulse(run.gateway.client, scopes)
         rows: dict[str, list[Row]] = {variant.label: [] for variant in run.variants}
-        run.progress.begin(f"{set_name}: asking", sum(len(scope.queries) for scope in scopes) * len(rows))
-        for scope in scopes:
-            for query in scope.queries:
-                for variant in run.variants:
-                    told = _told(run, set_name, scope, query, variant)
-                    rows[variant.label].append(score(scope, query, told))
-                    run.progress.step()
+        each = [(scope, query, variant) for scope in scopes for query in scope.queries for variant in run.variants]
+        run.progress.begin(f"{set_name}: asking", len(each))
+        asks = [
+            (_key(set_name, query, variant), partial(ask, run.gateway.client, scope, query, variant))
+            for scope, query, variant in each
+        ]
+        for (scope, query, variant), told in zip(each, run.answers(asks), strict=True):
+            rows[variant.label].append(score(scope, query, told))
         return {label: averaged(some, facts(some) | {"pulse": pulse}) for label, some in rows.items()}
 
 
-def _told(run: Run, set_name: str, scope: Scope, query: Query, variant: Variant) -> Mapping[str, Any]:
-    key = f"{set_name}|{variant.label}|{query.id}"
-    return run.log.once(key, partial(ask, run.gateway.client, scope, query, variant))
+def _key(set_name: str, query: Query, variant: Variant) -> str:
+    return f"{set_name}|{variant.label}|{query.id}"
 
 
 def facts(rows: Sequence[Row]) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
-from memvault_evals.answers import AnswerLog
+from memvault_evals.answers import Answer, AnswerLog
 from memvault_evals.asking import Variant
 from memvault_evals.datasets import Data
 from memvault_evals.house import Client
@@ -33,6 +34,7 @@ class Run:
         scopes: Only these scopes; empty: all.
         points: Conversations are drawn until so many points are in; 0: all.
         vault: Where users are written, once.
+        at_once: Questions that are asked side by side.
     """
 
     data: Data
@@ -43,6 +45,19 @@ class Run:
     vault: Vault
     scopes: frozenset[str] = frozenset()
     points: int = 0
+    at_once: int = 1
+
+    def answers(self, asks: Sequence[tuple[str, Callable[[], Answer]]]) -> Iterator[Answer]:
+        """Yield an answer for each key of the log in the order of `asks`, asking where there is none yet."""
+        with ThreadPoolExecutor(self.at_once) as pool:
+            running = [pool.submit(self.log.once, key, ask) for key, ask in asks]
+            try:
+                for one in running:
+                    yield one.result()
+                    self.progress.step()
+            finally:
+                for one in running:
+                    one.cancel()
 
 
 class Suite(Protocol):
