@@ -74,6 +74,7 @@ def _question(explanation: Json) -> RenderableType:
         ("decided by", explanation.get("funnel", "")),
         ("distribution", _distribution(explanation.get("distribution", []))),
         ("before the profile", _distribution(explanation.get("raw_distribution", []))),
+        ("the profile's part", _factors(explanation.get("prior", []))),
         ("words", ", ".join(explanation.get("keyword_matches", []))),
         ("completed to", explanation.get("completed_query", "")),
         ("time", _range(explanation)),
@@ -149,6 +150,10 @@ def _pairs(rows: Any) -> RenderableType:  # noqa: ANN401 - any pairs of name and
 def _distribution(items: list[Json]) -> str:
     ordered = sorted(items, key=lambda item: -float(item.get("probability", 0)))
     return "  ".join(f"{item.get('intent')} {float(item.get('probability', 0)):.2f}" for item in ordered)
+
+
+def _factors(items: list[Json]) -> str:
+    return "  ".join(f"{item.get('intent')} × {float(item.get('factor', 1)):.2f}" for item in items)
 
 
 def _range(explanation: Json) -> str:

@@ -109,6 +109,13 @@ def balanced(rows: Sequence[Row]) -> Array:
     return shares
 
 
+def verdict_shares(rows: Sequence[Row], chances: Array) -> Array:
+    """Return how often each intent is chosen, (6,), when every intent of both languages is asked equally often."""
+    chosen = np.eye(len(INTENTS))[chances.argmax(axis=1)]
+    shares: Array = balanced(rows) @ chosen
+    return shares
+
+
 def fit(cosines: Array, capped: Array, labels: NDArray[np.int64], weights: Array) -> Array:
     """Return the numbers with the least weighted log loss."""
 
@@ -199,10 +206,11 @@ def as_numbers(fitted: Array, cap: float) -> FusionNumbers:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The numbers, fitted on all rows, and the figures of folds that took no part."""
+    """The numbers, fitted on all rows; `figures` and `usual` verdicts are of folds that took no part."""
 
     numbers: FusionNumbers
     pool: int
+    usual: dict[str, float]
     figures: Sequence[tuple[str, str, int, float, float, float]]
     rows: int
 
@@ -227,4 +235,6 @@ def fit_router(data: Data, cache_folder: Path) -> Fitted | None:
     ]
     labels = np.array([row.intent for row in rows])
     numbers = as_numbers(fit(signals.cosines[pool], capped, labels, balanced(rows)), cap)
-    return Fitted(numbers, pool, told, len(rows))
+    shares = verdict_shares(rows, tried[pool, cap])
+    usual = {name: round(float(share), 3) for name, share in zip(INTENTS, shares, strict=True)}
+    return Fitted(numbers, pool, usual, told, len(rows))

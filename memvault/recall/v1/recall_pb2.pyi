@@ -92,6 +92,14 @@ class IntentProbability(_message.Message):
     probability: float
     def __init__(self, intent: _Optional[str] = ..., probability: _Optional[float] = ...) -> None: ...
 
+class IntentFactor(_message.Message):
+    __slots__ = ("intent", "factor")
+    INTENT_FIELD_NUMBER: _ClassVar[int]
+    FACTOR_FIELD_NUMBER: _ClassVar[int]
+    intent: str
+    factor: float
+    def __init__(self, intent: _Optional[str] = ..., factor: _Optional[float] = ...) -> None: ...
+
 class Skip(_message.Message):
     __slots__ = ("step", "reason")
     STEP_FIELD_NUMBER: _ClassVar[int]
@@ -109,7 +117,7 @@ class HopTime(_message.Message):
     def __init__(self, hop: _Optional[str] = ..., took_ms: _Optional[float] = ...) -> None: ...
 
 class Explanation(_message.Message):
-    __slots__ = ("raw_distribution", "distribution", "funnel", "keyword_matches", "completed_query", "time_expression", "time_range", "time_filtered", "layers", "scoring_profile", "profile", "skipped", "times", "candidates_found", "reranked", "relevance", "entities", "self_check_steps", "notes")
+    __slots__ = ("raw_distribution", "distribution", "funnel", "keyword_matches", "completed_query", "time_expression", "time_range", "time_filtered", "layers", "scoring_profile", "profile", "skipped", "times", "candidates_found", "reranked", "relevance", "entities", "self_check_steps", "notes", "prior")
     RAW_DISTRIBUTION_FIELD_NUMBER: _ClassVar[int]
     DISTRIBUTION_FIELD_NUMBER: _ClassVar[int]
     FUNNEL_FIELD_NUMBER: _ClassVar[int]
@@ -129,6 +137,7 @@ class Explanation(_message.Message):
     ENTITIES_FIELD_NUMBER: _ClassVar[int]
     SELF_CHECK_STEPS_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
+    PRIOR_FIELD_NUMBER: _ClassVar[int]
     raw_distribution: _containers.RepeatedCompositeFieldContainer[IntentProbability]
     distribution: _containers.RepeatedCompositeFieldContainer[IntentProbability]
     funnel: str
@@ -148,7 +157,8 @@ class Explanation(_message.Message):
     entities: _containers.RepeatedScalarFieldContainer[str]
     self_check_steps: _containers.RepeatedScalarFieldContainer[str]
     notes: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, raw_distribution: _Optional[_Iterable[_Union[IntentProbability, _Mapping]]] = ..., distribution: _Optional[_Iterable[_Union[IntentProbability, _Mapping]]] = ..., funnel: _Optional[str] = ..., keyword_matches: _Optional[_Iterable[str]] = ..., completed_query: _Optional[str] = ..., time_expression: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_filtered: _Optional[bool] = ..., layers: _Optional[_Iterable[str]] = ..., scoring_profile: _Optional[str] = ..., profile: _Optional[str] = ..., skipped: _Optional[_Iterable[_Union[Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[HopTime, _Mapping]]] = ..., candidates_found: _Optional[int] = ..., reranked: _Optional[int] = ..., relevance: _Optional[float] = ..., entities: _Optional[_Iterable[str]] = ..., self_check_steps: _Optional[_Iterable[str]] = ..., notes: _Optional[_Iterable[str]] = ...) -> None: ...
+    prior: _containers.RepeatedCompositeFieldContainer[IntentFactor]
+    def __init__(self, raw_distribution: _Optional[_Iterable[_Union[IntentProbability, _Mapping]]] = ..., distribution: _Optional[_Iterable[_Union[IntentProbability, _Mapping]]] = ..., funnel: _Optional[str] = ..., keyword_matches: _Optional[_Iterable[str]] = ..., completed_query: _Optional[str] = ..., time_expression: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_filtered: _Optional[bool] = ..., layers: _Optional[_Iterable[str]] = ..., scoring_profile: _Optional[str] = ..., profile: _Optional[str] = ..., skipped: _Optional[_Iterable[_Union[Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[HopTime, _Mapping]]] = ..., candidates_found: _Optional[int] = ..., reranked: _Optional[int] = ..., relevance: _Optional[float] = ..., entities: _Optional[_Iterable[str]] = ..., self_check_steps: _Optional[_Iterable[str]] = ..., notes: _Optional[_Iterable[str]] = ..., prior: _Optional[_Iterable[_Union[IntentFactor, _Mapping]]] = ...) -> None: ...
 
 class Packing(_message.Message):
     __slots__ = ("token_budget", "tokens_used", "left_out", "summarised", "folded")

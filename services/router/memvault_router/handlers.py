@@ -145,6 +145,7 @@ def encode(answered: Answered) -> router_pb2.ClassifyResponse:
         runner_up=plan.runner_up,
         grouping=plan.grouping,
         bare=state.bare,
+        prior=[recall_pb2.IntentFactor(intent=name, factor=by) for name, by in ordered(state.prior)],
         hyde_passage=answered.passage,
         degraded=[
             types_pb2.Degradation(part=each.part, reason=each.reason, detail=each.detail) for each in state.degraded

@@ -72,9 +72,11 @@ def test_a_golden_question_takes_its_route(encoded, case, profile):
 
 
 @pytest.mark.r("R-05")
+@pytest.mark.parametrize("profile", ["tuned", "reference"])
 @pytest.mark.parametrize("question", OPEN)
-def test_the_same_open_question_leads_a_chaser_and_a_looker_back_to_different_routes(encoded, question):
-    chaser = Frequencies({"factual": 1.0, "exploratory": 0.2}, {"progress": 1.0, "recollection": 0.1}, 60)
-    looker = Frequencies({"exploratory": 1.0, "factual": 0.2}, {"recollection": 1.0, "progress": 0.1}, 60)
-    assert classify(encoded, question, "tuned", chaser).plan.scoring_profile == "factual+progress"
-    assert classify(encoded, question, "tuned", looker).plan.scoring_profile == "exploratory+recollection"
+def test_the_same_open_question_leads_a_chaser_and_a_looker_back_to_different_routes(encoded, question, profile):
+    asked, looked = {"factual": 50, "exploratory": 10}, {"exploratory": 50, "factual": 10}
+    chaser = Frequencies({"factual": 1.0, "exploratory": 0.2}, {"progress": 1.0, "recollection": 0.1}, 60, asked)
+    looker = Frequencies({"exploratory": 1.0, "factual": 0.2}, {"recollection": 1.0, "progress": 0.1}, 60, looked)
+    assert classify(encoded, question, profile, chaser).plan.scoring_profile == "factual+progress"
+    assert classify(encoded, question, profile, looker).plan.scoring_profile == "exploratory+recollection"

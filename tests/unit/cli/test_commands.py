@@ -71,6 +71,7 @@ RESPONSE = {
     "explanation": {
         "funnel": "fused",
         "distribution": [{"intent": "factual", "probability": 0.81}, {"intent": "unknown", "probability": 0.19}],
+        "prior": [{"intent": "factual", "factor": 1.75}, {"intent": "unknown", "factor": 0.4}],
         "skipped": [{"step": "rerank", "reason": "dominant"}],
         "times": [{"hop": "search", "took_ms": 12.0}, {"hop": "total", "took_ms": 21.4}],
         "time_expression": "上週",
@@ -141,6 +142,7 @@ def test_recall_explain_shows_ranks_every_multiplier_what_was_skipped_and_the_ti
         "0.900 × 1.050 RecencyBoost [3 d] × 1.000 ImportanceWeight = 0.945",
         "rerank 0.880 final 0.930",
         "factual 0.81 unknown 0.19",
+        "the profile's part factual × 1.75 unknown × 0.40",
         "rerank dominant",
         "search 12.00 ms",
         "上週: 2026-02-22T16:00:00Z to 2026-03-01T16:00:00Z (moves scores)",

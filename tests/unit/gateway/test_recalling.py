@@ -55,6 +55,14 @@ async def test_a_fast_question_gets_cards_and_no_walk(world: Any) -> None:
     assert (list(answer.cascade_cards), answer.self_check, world.graph.modes) == ([], "skipped", [])
 
 
+@pytest.mark.r("R-05")
+async def test_an_explanation_tells_what_habits_multiplied_the_intents_with(world: Any) -> None:
+    fill(world)
+    world.router.known["Rust 專案"] = Understanding(query="Rust 專案", prior=(("factual", 1.5), ("unknown", 0.5)))
+    answer = await ask(world, "Rust 專案", explain=True)
+    assert [(one.intent, one.factor) for one in answer.explanation.prior] == [("factual", 1.5), ("unknown", 0.5)]
+
+
 async def test_another_users_blocks_never_appear(world: Any) -> None:
     fill(world)
     answer = await ask(world, "Rust 鮑伯 最愛")

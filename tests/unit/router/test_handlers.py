@@ -164,6 +164,29 @@ async def test_interests_grow_by_what_is_looked_at_and_by_feedback(house):
     assert await interests() == {"Rust": 4.0}
 
 
+@pytest.mark.r("R-05")
+async def test_habits_move_what_is_understood_and_the_answer_tells_their_part(house):
+    before = await house.classify("What about it?", origin="eval")
+    assert list(before.prior) == []
+    for number in range(30):
+        event = events_pb2.IntentClassified(user_id="ann", intent="conceptual", facet="none", recall_id=f"r{number}")
+        event.asked_at.FromDatetime(house.desk.clock.now() - timedelta(days=1))
+        await house.bus.publish(subjects.INTENT_CLASSIFIED, event)
+    await house.bus.settled()
+    after = await house.classify("What about it?", origin="eval")
+    assert after.prior[0].intent == "conceptual"
+    assert [one.factor for one in after.prior] == sorted((one.factor for one in after.prior), reverse=True)
+    raw, by = (
+        {one.intent: one.probability for one in after.raw_distribution},
+        {one.intent: one.factor for one in after.prior},
+    )
+    assert raw == {one.intent: one.probability for one in before.raw_distribution}
+    moved = {name: raw[name] * by[name] for name in raw}
+    wanted = {name: value / sum(moved.values()) for name, value in moved.items()}
+    assert {one.intent: one.probability for one in after.distribution} == pytest.approx(wanted)
+    assert ("personalise_facets", "few_samples") in {(one.step, one.reason) for one in after.skipped}
+
+
 @pytest.mark.r("R-62")
 async def test_forgetting_a_whole_user_erases_the_profile_and_forgetting_a_block_does_not(house):
     await house.classify("多少錢？", recall_id="r1")

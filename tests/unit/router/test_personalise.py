@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memvault.runtime.settings import load
 from memvault_router.domain.labels import FACETS, INTENTS, top
 from memvault_router.domain.operators.fusion import left_open
 from memvault_router.domain.operators.personalise import Personalise, PersonalNumbers, reweighted
 from memvault_router.domain.profile import Window, WindowCounts, combined, frequencies, growth
 from memvault_router.domain.state import Frequencies, Question
 from memvault_router.domain.threshold import ThresholdNumbers, after_verdict, start_rate, threshold
+from memvault_router.settings import RouterSettings
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 WINDOWS = (Window(7, 0.5), Window(30, 0.3), Window(90, 0.2))
@@ -62,6 +64,28 @@ def test_the_prior_can_be_switched_off():
 
 
 @pytest.mark.r("R-05")
+@pytest.mark.parametrize("profile", ["reference", "tuned"])
+def test_only_the_tuned_profile_has_numbers_for_habits_and_both_keep_the_formula_for_facets(profile):
+    numbers = load("router", RouterSettings, profile=profile, environ={}).personal
+    assert (numbers.alpha, numbers.least_samples) == (0.25, 50)
+    assert (numbers.habits is not None) == (profile == "tuned")
+
+
+@pytest.mark.r("R-05")
+@pytest.mark.parametrize(("samples", "factor"), [(0, 1), (1, 1), (49, 1), (50, 1.25), (51, 1.25), (5000, 1.25)])
+def test_the_reference_profile_has_a_hard_edge_at_fifty(samples, factor):
+    step = Personalise(load("router", RouterSettings, profile="reference", environ={}).personal)
+    known = Frequencies({"factual": 1.0}, {"progress": 1.0}, samples, {"factual": float(samples)})
+    state = step(question(frequencies=known))
+    for raw, found, label in (
+        (state.raw_intents, state.intents, "factual"),
+        (state.raw_facets, state.facets, "progress"),
+    ):
+        assert found == pytest.approx(reweighted(raw, {label: 1.0}, factor - 1))
+    assert state.prior == (dict.fromkeys(INTENTS, 1.0) | {"factual": 1.25} if factor > 1 else {})
+
+
+@pytest.mark.r("R-05")
 def test_the_windows_weigh_half_three_tenths_and_two_tenths():
     counts = [{"a": 1, "b": 1}, {"a": 1, "b": 3}, {"b": 4}]
     a = 0.5 * 0.5 + 0.3 * 0.25
@@ -85,7 +109,10 @@ def test_a_user_without_questions_has_no_frequencies():
 def test_the_sample_count_is_that_of_the_longest_window():
     counts = [WindowCounts({"factual": 2}, {"none": 2}), WindowCounts({"factual": 5}, {"none": 5})]
     counts.append(WindowCounts({"factual": 9}, {"none": 9}))
-    assert frequencies(counts, WINDOWS).sample_count == 9
+    found = frequencies(counts, WINDOWS)
+    assert found.sample_count == 9
+    # two of the nine were asked within 7 days, three more within 30, four before: 2 x 1 + 3 x 0.5 + 4 x 0.2
+    assert found.intent_counts == pytest.approx({"factual": 4.3})
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(INTENTS), st.integers(1, 1000), max_size=6), min_size=3, max_size=3))

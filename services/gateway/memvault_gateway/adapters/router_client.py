@@ -70,6 +70,7 @@ def _understanding(ask: Ask, found: pb.ClassifyResponse) -> Understanding:
         confidence=found.confidence,
         raw_distribution=tuple((one.intent, one.probability) for one in found.raw_distribution),
         distribution=tuple((one.intent, one.probability) for one in found.distribution),
+        prior=tuple((one.intent, one.factor) for one in found.prior),
         funnel=found.funnel,
         keyword_matches=tuple(found.keyword_matches),
         facet=found.facet or "none",

@@ -126,6 +126,7 @@ class Understanding:
     confidence: float = 0.0
     raw_distribution: tuple[tuple[str, float], ...] = ()
     distribution: tuple[tuple[str, float], ...] = ()
+    prior: tuple[tuple[str, float], ...] = ()
     funnel: str = ""
     keyword_matches: tuple[str, ...] = ()
     facet: str = "none"

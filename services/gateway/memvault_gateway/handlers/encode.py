@@ -110,6 +110,7 @@ def _explanation(notes: Notes) -> recall_pb2.Explanation:
     message = recall_pb2.Explanation(
         raw_distribution=_probabilities(understood.raw_distribution),
         distribution=_probabilities(understood.distribution),
+        prior=[recall_pb2.IntentFactor(intent=intent, factor=factor) for intent, factor in understood.prior],
         funnel=understood.funnel,
         keyword_matches=understood.keyword_matches,
         completed_query=understood.query,

@@ -77,6 +77,20 @@ def combined(counts: Sequence[Mapping[str, int]], windows: Sequence[Window]) -> 
     return {label: value / largest for label, value in frequencies.items()}
 
 
+def weighed(counts: Sequence[Mapping[str, int]], windows: Sequence[Window]) -> dict[str, float]:
+    """Return label counts over the windows, each window's times its weight: a question within all of them counts 1.
+
+    Args:
+        counts: One mapping of label to count per window, in the order of `windows`.
+        windows: The windows.
+    """
+    summed: dict[str, float] = {}
+    for window, seen in zip(windows, counts, strict=True):
+        for label, count in seen.items():
+            summed[label] = summed.get(label, 0.0) + window.weight * count
+    return summed
+
+
 def frequencies(counts: Sequence[WindowCounts], windows: Sequence[Window]) -> Frequencies:
     """Return what the personal prior reads; the sample count is that of the longest window."""
     longest = max(range(len(windows)), key=lambda place: windows[place].days)
@@ -84,6 +98,7 @@ def frequencies(counts: Sequence[WindowCounts], windows: Sequence[Window]) -> Fr
         intents=combined([seen.intents for seen in counts], windows),
         facets=combined([seen.facets for seen in counts], windows),
         sample_count=sum(counts[longest].intents.values()),
+        intent_counts=weighed([seen.intents for seen in counts], windows),
     )
 
 

@@ -64,11 +64,15 @@ class Similarities:
 
 @dataclass(frozen=True)
 class Frequencies:
-    """A user's past, as far as the personal prior needs it: label frequencies, the largest 1, and their sample size."""
+    """A user's past, as far as the personal prior needs it: label frequencies, the largest 1, and their sample size.
+
+    `intent_counts` is how often each intent was understood, older questions counting less.
+    """
 
     intents: Mapping[str, float]
     facets: Mapping[str, float]
     sample_count: int
+    intent_counts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Question:
 
     `completed` is the query as understood. `vector` is the centred unit vector of `completed`, or None when the
     encoder could not be reached. `bare` says that the question names no subject. `raw_*` are before,
-    `intents` and `facets` after personalisation.
+    `intents` and `facets` after personalisation; `prior` is what it multiplied the intents with, empty: nothing.
     """
 
     query: str
@@ -119,6 +123,7 @@ class Question:
     frequencies: Frequencies | None = None
     intents: Distribution = field(default_factory=lambda: uniform(INTENTS))
     facets: Distribution = field(default_factory=lambda: uniform(FACETS))
+    prior: Mapping[str, float] = field(default_factory=dict)
     funnel: str = Funnel.KEYWORD
     time: TimeExpression | None = None
     bare: bool = False

@@ -1,0 +1,1 @@
+"""What the personal prior buys and costs, on people invented from labelled questions (R-05, decision 0026)."""
