@@ -1,5 +1,7 @@
 """Each thing has exactly one place, and nothing lies about that nobody registered."""
 
+import re
+
 import pytest
 
 from tests.architecture.repository import (
@@ -99,3 +101,11 @@ def test_no_file_is_too_large() -> None:
 def test_no_module_is_too_long() -> None:
     lines = {shown(path): len(path.read_text(encoding="utf-8").splitlines()) for path in sources()}
     assert {name: count for name, count in lines.items() if count > LONGEST_FILE_LINES} == {}
+
+
+def test_make_test_runs_every_folder_of_tests() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^test:.*\n((?:\t.*\n)+)", makefile, re.MULTILINE)
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("**/test_*.py")}
+    assert recipe is not None
+    assert set(re.findall(r"tests/(\w+)", recipe[1])) == folders
