@@ -16,12 +16,11 @@ from memvault.cli.failure import CommandError, from_problem
 from memvault.runtime.exits import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 _FIRST_PAUSE_S = 0.1
 _PAUSE_CAP_S = 1.0
 _LEAST_TIMEOUT_S = 0.05
-_OK = 200
 _REDIRECTS = 300
 # A gateway that restarts, or one whose search restarts: the same question is worth asking again.
 _TRY_AGAIN = frozenset({"SERVICE_UNAVAILABLE", "SEARCH_UNAVAILABLE", "BUS_UNAVAILABLE", "STORE_UNAVAILABLE"})
@@ -61,14 +60,22 @@ class Gateway:
         Raises:
             CommandError: Refused, or nobody answered in time.
         """
+        return _decoded(self._answer(method, path, body, repeatable=repeatable))
+
+    def lines(self, path: str, **parameters: str | int) -> list[bytes]:
+        """GET `path` whole and return its lines; an answer that breaks off is asked for again, as in `request`."""
+        return self._answer("GET", f"{path}?{urlencode(parameters)}", None, repeatable=True).splitlines()
+
+    def _answer(self, method: str, path: str, body: Mapping[str, Any] | None, *, repeatable: bool) -> bytes:
         payload = None if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "strict")
         give_up = time.monotonic() + self._timeout_s
         pause = _FIRST_PAUSE_S
         while True:
             try:
-                status, answer = self._once(method, path, payload, give_up - time.monotonic())
+                status, raw = self._once(method, path, payload, give_up - time.monotonic())
                 if status < _REDIRECTS:
-                    return answer
+                    return raw
+                answer = _decoded(raw)
                 error = from_problem({"status": status, **answer})
                 if str(answer.get("reason")) not in _TRY_AGAIN:
                     raise error
@@ -85,22 +92,13 @@ class Gateway:
             time.sleep(pause)
             pause = min(2 * pause, _PAUSE_CAP_S)
 
-    def lines(self, path: str, **parameters: str) -> Iterator[bytes]:
-        """GET `path` and yield its lines as they arrive."""
-        connection = self._connect(self._timeout_s)
-        connection.request("GET", f"{path}?{urlencode(parameters)}", headers={"Accept": "application/x-ndjson"})
-        response = connection.getresponse()
-        if response.status != _OK:
-            raise from_problem({"status": response.status, **_decoded(response.read())})
-        yield from response
-
     def close(self) -> None:
         """Close the connection; the next request opens another."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _once(self, method: str, path: str, payload: bytes | None, left_s: float) -> tuple[int, dict[str, Any]]:
+    def _once(self, method: str, path: str, payload: bytes | None, left_s: float) -> tuple[int, bytes]:
         sent = False
         try:
             connection = self._connect(max(_LEAST_TIMEOUT_S, left_s))
@@ -108,7 +106,7 @@ class Gateway:
             sent = True
             connection.request(method, path, payload, headers)
             response = connection.getresponse()
-            return response.status, _decoded(response.read())
+            return response.status, response.read()
         except (OSError, http.client.HTTPException) as error:
             raise _Away(str(error) or type(error).__name__, sent=sent and not _refused(error)) from error
 

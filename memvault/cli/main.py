@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from memvault.cli import doctor, house, ingest, operate, output, recall, write
+from memvault.cli import doctor, export, house, ingest, operate, output, recall, write
 from memvault.cli.failure import CommandError
 from memvault.runtime.exits import Exit
 
@@ -37,6 +37,7 @@ def build() -> typer.Typer:
     app.command("doctor", rich_help_panel=_UP_AND_DOWN)(doctor.doctor)
     app.command("add", rich_help_panel=_WRITE)(write.add)
     app.command("import", rich_help_panel=_WRITE)(ingest.import_)
+    app.command("export", rich_help_panel=_READ)(export.export)
     app.command("say", rich_help_panel=_WRITE)(write.say)
     app.command("feedback", rich_help_panel=_WRITE)(write.feedback)
     app.command("forget", rich_help_panel=_WRITE)(write.forget)

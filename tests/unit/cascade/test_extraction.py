@@ -91,6 +91,15 @@ def test_names_codes_and_terms_are_entities_even_when_no_fact_is_stated(rules):
     assert {"Apple Silicon", "Berlin"} <= names("We met in Berlin about Apple Silicon.", rules)
 
 
+@pytest.mark.r("R-63")
+def test_a_link_between_notes_names_what_it_links_to_and_a_picture_names_nothing(rules):
+    text = "見 [[讀書會/週三的鹿|鹿]] 與 [[second suite#Prelude]]，[[x]]。\n![[scan.png]] see [[讀書會/週三的鹿]]"
+    names = [mention.name for mention in extract(text, "", rules).mentions]
+    assert names[:2] == ["週三的鹿", "second suite"]
+    assert not {"scan.png", "scan", "x", "鹿"} & set(names[:3])
+    assert names.count("週三的鹿") == 1
+
+
 def test_a_capital_at_the_start_of_a_sentence_or_in_the_calendar_names_nothing(rules):
     assert names("Yesterday was fine. Meetings went on until Monday in March.", rules) == set()
 

@@ -26,6 +26,8 @@ _CAPITALISED = re.compile(
 )
 _LATIN = re.compile(r"(?<![A-Za-z0-9_.@-])[A-Za-z][A-Za-z0-9+#]*(?:[-_.][A-Za-z0-9]+)*(?: [A-Z][A-Za-z0-9+#]*)*")
 _QUOTED = re.compile(rf"[「『《〈]([{HAN}A-Za-z0-9 ·・_-]{{2,16}})[」』》〉]")
+# A link of a note to another: `[[X]]`, `[[folder/X#heading|shown]]`; `![[picture.png]]` shows a file and names nothing.
+_LINKED = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{2,120})(?:[#^|][^\[\]\n]*)?\]\]")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(]\s*|^\s*[-*#>]+\s*)$")
 _PLACE_OR_ORGANISATION = ("ns", "nt", "nz")
 _SHORTEST_TERM = 3
@@ -65,9 +67,10 @@ def tag(text: str) -> tuple[Tagged, ...]:
 
 
 def find_mentions(text: str, rules: ExtractionRules) -> tuple[Mention, ...]:
-    """Names, codes and longer nouns of a text in order of appearance, each spelling once."""
+    """Links between notes, then names, codes and longer nouns of a text in order of appearance, each spelling once."""
     by_code = {language.code: language for language in rules.languages}
-    found: list[Mention] = []
+    links = (match.group(1).rpartition("/")[2].strip() for match in _LINKED.finditer(text))
+    found = [Mention(name, EntityKind.NAME) for name in links]
     for sentence in sentences(text):
         codes = [match.group() for match in _CODE.finditer(sentence)]
         found += [Mention(code, EntityKind.CODE) for code in codes]

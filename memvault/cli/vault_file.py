@@ -1,0 +1,236 @@
+"""The file of an export (R-63): JSONL with a first line that names the format, a line a block, and a last line.
+
+    {"format": "memvault.export", "version": 1, "user_id": "ann"}
+    {"id": "n1", "service": "notes", "text": "Ann plays the cello", "recorded_at": "2026-03-01T08:00:00Z", ...}
+    {"format": "memvault.export", "end": true, "blocks": 1}
+
+A block has the fields of the contract's `Block` without `user_id`, which stands in the first line, and without
+`centrality` and `tier`, which memvault works out again. Blocks are ordered by id, fields as in the contract: the same
+memories always make the same bytes. The last line tells a whole file from one that was cut off.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+FORMAT = "memvault.export"
+VERSION = 1
+_LEFT_OUT = frozenset({"user_id", "centrality", "tier"})
+_BOM = b"\xef\xbb\xbf"
+_TEXT_BYTES = 64 * 1024
+_ID_CHARS = 200
+_MOST_COUNTED = 2**31
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z", re.ASCII)
+_SHARES = ("trust", "confidence")
+
+
+class NotAnExport(ValueError):  # noqa: N818 - says what the file is
+    """The first line is not that of an export this version can read; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first line."""
+
+    user_id: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One block of the file, with the number of its line from 1 and the bytes of that line."""
+
+    number: int
+    block: dict[str, Any]
+    size: int
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A line that cannot be read, and why; `block_id` where it is known."""
+
+    number: int
+    block_id: str
+    reason: str
+
+
+@dataclass
+class _Seen:
+    """What a file must not hold twice, and what its last line has to agree with."""
+
+    ids: dict[str, int] = field(default_factory=dict)
+    lines: int = 0
+    ended: bool = False
+
+
+def header(user_id: str) -> bytes:
+    """The first line."""
+    return _dumped({"format": FORMAT, "version": VERSION, "user_id": user_id})
+
+
+def row(block: dict[str, Any]) -> bytes:
+    """The line of a block in the contract's JSON form."""
+    return _dumped({name: value for name, value in block.items() if name not in _LEFT_OUT})
+
+
+def profile(learned: dict[str, Any]) -> bytes:
+    """A line with what the router learned of the user: to look at, never read back."""
+    return _dumped({"format": FORMAT, "profile": learned})
+
+
+def end(blocks: int) -> bytes:
+    """The last line."""
+    return _dumped({"format": FORMAT, "end": True, "blocks": blocks})
+
+
+def is_header(line: bytes) -> bool:
+    """Whether a first line is that of an export of any version."""
+    parsed = _parsed(line.removeprefix(_BOM))
+    return isinstance(parsed, dict) and parsed.get("format") == FORMAT and "version" in parsed
+
+
+def read_header(line: bytes) -> Header:
+    """Read the first line. Raises NotAnExport."""
+    parsed = _parsed(line.removeprefix(_BOM))
+    if not isinstance(parsed, dict) or parsed.get("format") != FORMAT:
+        raise NotAnExport(f'the first line is not {{"format": "{FORMAT}", ...}}: is it a file of `memvault export`?')
+    if parsed.get("version") != VERSION:
+        version = parsed.get("version")
+        raise NotAnExport(f"the file has version {version!r} of the format, this memvault reads {VERSION}: update it")
+    return Header(str(parsed.get("user_id") or ""))
+
+
+def read(stream: Iterable[bytes]) -> Iterator[Line | Fault]:
+    """Read the lines behind the first one; what is wrong becomes a `Fault`, also a file that was cut off."""
+    misfit = _Misfit()
+    seen = _Seen()
+    number = 1
+    for number, line in enumerate(stream, 2):
+        if not line.strip():
+            continue
+        parsed = _parsed(line)
+        if not isinstance(parsed, dict):
+            yield Fault(number, "", "is not a JSON object in UTF-8: correct it, or take it out")
+        elif parsed.get("format") == FORMAT:
+            yield from _framing(number, parsed, seen)
+        else:
+            seen.lines += 1
+            block_id = str(parsed.get("id") or "")
+            reason = _complaint(parsed, block_id, seen) or _unpaired(line) or misfit.of(parsed)
+            seen.ids.setdefault(block_id, number)
+            yield Fault(number, block_id, reason) if reason else Line(number, parsed, len(line))
+    if not seen.ended:
+        yield Fault(number, "", "is the last one, but the line that ends an export is missing: the file was cut off")
+
+
+def _framing(number: int, parsed: dict[str, Any], seen: _Seen) -> Iterator[Fault]:
+    if parsed.get("end") is True:
+        seen.ended = True
+        if parsed.get("blocks") != seen.lines:
+            yield Fault(number, "", f"says {parsed.get('blocks')} blocks, the file has {seen.lines}: lines are missing")
+    elif "profile" not in parsed:
+        yield Fault(number, "", "begins another export: import the two files one after the other")
+
+
+def _complaint(parsed: dict[str, Any], block_id: str, seen: _Seen) -> str:
+    if seen.ended:
+        return "stands behind the end of the export"
+    if not 1 <= len(block_id) <= _ID_CHARS:
+        return f"has no id of 1 to {_ID_CHARS} characters"
+    if block_id in seen.ids:
+        return f"has the id of line {seen.ids[block_id]}"
+    text = parsed.get("text", "")
+    if not isinstance(text, str) or not text.strip():
+        return "has no text"
+    size = len(text.encode("utf-8", "surrogatepass")) if len(text) > _TEXT_BYTES // 4 else 0
+    if size > _TEXT_BYTES:
+        return f"has a text of {size} bytes, a block takes {_TEXT_BYTES}"
+    for name in _SHARES:
+        share = parsed.get(name, 0)
+        if not isinstance(share, int | float) or not 0 <= share <= 1:
+            return f"has a {name} that is no number from 0 to 1"
+    return ""
+
+
+def _unpaired(line: bytes) -> str:
+    """Half a character can only stand in a line of UTF-8 as an escape."""
+    if b"\\u" not in line:
+        return ""
+    try:
+        json.dumps(json.loads(line), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "holds half of a surrogate pair"
+    return ""
+
+
+class _Misfit:
+    """Whether a block has fields and types of the contract.
+
+    The contract's own parser decides. It takes a third of a millisecond a block, so that it is only asked where a block
+    is not of the plain form that an export has.
+    """
+
+    def __init__(self) -> None:
+        # imported here: the contract's code takes longer to load than most commands run
+        from google.protobuf.json_format import ParseDict, ParseError  # noqa: PLC0415
+
+        from memvault.recall.v1.types_pb2 import Block  # noqa: PLC0415
+
+        self._parse: Callable[[dict[str, Any]], object] = lambda parsed: ParseDict(parsed, Block())
+        self._errors = (ParseError, TypeError, AttributeError, ValueError)
+        self._plain = {field.name: _plain_form(field) for field in Block.DESCRIPTOR.fields}
+
+    def of(self, parsed: dict[str, Any]) -> str:
+        """What is wrong; empty: nothing."""
+        checks = self._plain
+        if all(name in checks and checks[name](value) for name, value in parsed.items()):
+            return ""
+        try:
+            self._parse(parsed)
+        except self._errors as error:
+            return f"does not fit the contract: {str(error)[:200]}"
+        return ""
+
+
+def _plain_form(field: Any) -> Callable[[Any], bool]:  # noqa: ANN401 - descriptors of the C implementation have no type
+    """A quick test that says yes only to values which the contract takes for sure."""
+    single = _single_form(field)
+    if field.is_repeated:
+        return lambda value: type(value) is list and all(map(single, value))
+    return single
+
+
+def _single_form(field: Any) -> Callable[[Any], bool]:  # noqa: ANN401 - as above
+    if field.message_type is not None:
+        if field.message_type.full_name == "google.protobuf.Timestamp":
+            return _is_time
+        inner = {one.name: _plain_form(one) for one in field.message_type.fields}
+        return lambda value: type(value) is dict and all(name in inner and inner[name](value[name]) for name in value)
+    if field.type == field.TYPE_INT32:
+        return lambda value: type(value) is int and 0 <= value < _MOST_COUNTED
+    kind = {field.TYPE_STRING: str, field.TYPE_BOOL: bool, field.TYPE_DOUBLE: float}.get(field.type)
+    return lambda value: kind is not None and type(value) is kind
+
+
+def _is_time(value: object) -> bool:
+    if not (isinstance(value, str) and _TIME.fullmatch(value)):
+        return False
+    try:
+        return datetime.fromisoformat(value).year > 0
+    except ValueError:
+        return False
+
+
+def _parsed(line: bytes) -> Any:  # noqa: ANN401 - any JSON value; None where it is none
+    try:
+        return json.loads(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _dumped(document: dict[str, Any]) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
