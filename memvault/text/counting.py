@@ -9,6 +9,7 @@ from __future__ import annotations
 import lzma
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
 from typing import Protocol
@@ -36,9 +37,8 @@ _PATTERN = (
 )
 """How Qwen cuts text before merging byte pairs, from its published tokenizer."""
 
-_SEAM = re.compile(r"(?<=[.!?;:,])(?= \S)|(?<=\n)(?=\S)|(?<=[^\W_])(?=[。！？；：，])")
-"""Ends of sentences and lines that `_PATTERN` never reads across, so that the counts of the parts add up exactly:
-before one blank that follows a mark, after a line, and before a Chinese mark that follows a letter or a digit."""
+_MARK = re.compile("[.!?;:,\n。！？；：，]")
+_CHINESE_MARKS = frozenset("。！？；：，")
 
 _CHUNK_CHARS = 50_000
 """Characters encoded at a time: longer runs without a blank can exhaust the encoder's stack."""
@@ -76,7 +76,28 @@ def count_tokens(text: str) -> int:
 
     Sentences are counted one by one and remembered: packing counts the same ones again in every summary it tries.
     """
-    return sum(map(_count, _SEAM.split(unicodedata.normalize("NFC", without_surrogates(text)))))
+    return sum(map(_count, _pieces(unicodedata.normalize("NFC", without_surrogates(text)))))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut a text at ends of sentences and lines that `_PATTERN` never reads across, so that counts of parts add up.
+
+    These are: before one blank that follows a mark, after a line, before a Chinese mark that follows a letter or digit.
+    """
+    begin = 0
+    for mark in _MARK.finditer(text):
+        at, sign = mark.end(), mark.group()
+        if sign in _CHINESE_MARKS:
+            at -= 1
+            seam = at > 0 and text[at - 1].isalnum()
+        elif sign == "\n":
+            seam = not text[at : at + 1].isspace()
+        else:
+            seam = text[at : at + 1] == " " and not text[at + 1 : at + 2].isspace()
+        if seam:
+            yield text[begin:at]
+            begin = at
+    yield text[begin:]
 
 
 def clip_tokens(text: str, n: int) -> str:
