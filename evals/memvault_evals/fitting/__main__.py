@@ -108,13 +108,15 @@ def router_values(found: Fitted, console: Console) -> tuple[Values, dict[str, st
     for title, part, count, accuracy, score, error in found.figures:
         table.add_row(title, part, str(count), f"{accuracy:.3f}", f"{score:.3f}", f"{error:.3f}")
     console.print(table)
-    console.print(f"pool {found.pool}, {found.numbers}; usual verdicts {found.usual}", highlight=False)
+    console.print(
+        f"nearest share {found.nearest_share}, {found.numbers}; usual verdicts {found.usual}", highlight=False
+    )
     fused = {part: accuracy for title, part, _, accuracy, _, _ in found.figures if title == "fused"}
     told = ", ".join(f"{part} {accuracy:.2f}" for part, accuracy in fused.items())
     remark = f"make fit, {_today()}, {found.rows} rows, 5 folds: fused accuracy {told}"
     numbers = asdict(found.numbers)
     values = {
-        "router": {"pool": found.pool},
+        "router": {"nearest_share": found.nearest_share},
         "router.intent_fusion": numbers,
         "tuned.router.personal.habits": {"usual": found.usual},
     }

@@ -32,7 +32,7 @@ STEMS = ("intent", "intent_memdaily")
 FOLDS = 5
 SEED = 20261129
 OFFSET_PENALTY = 0.02  # keeps an offset near 0 where few rows speak for it
-POOLS = (1, 2, 3, 5, 8)
+NEAREST_SHARES = (0.03, 0.05, 0.075, 0.1, 0.15)
 CAPS = (3.0, 4.0, 6.0)
 Array = NDArray[np.float64]
 
@@ -49,9 +49,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Signals:
-    """What both funnels say about n rows, each (n, 6): pooled cosines by pool size, votes uncapped."""
+    """What both funnels say about n rows, each (n, 6): pooled cosines by nearest share, votes uncapped."""
 
-    cosines: dict[int, Array]
+    cosines: dict[float, Array]
     votes: Array
 
 
@@ -79,10 +79,10 @@ async def read_signals(rows: Sequence[Row], language: Language, cache_folder: Pa
     mean = np.asarray(embedder.means.query, np.float32)
     index = ArchetypeIndex(embedder.id, language.archetypes, centred(kept.vectors, mean))
     vectors = centred(asked.vectors, mean)
-    pooled = {pool: [index.similarities(vector, pool).intents for vector in vectors] for pool in POOLS}
+    pooled = {share: [index.similarities(vector, share).intents for vector in vectors] for share in NEAREST_SHARES}
     found = [votes(language.lexicons, row.text).intents for row in rows]
     return Signals(
-        {pool: np.array([[each[name] for name in INTENTS] for each in items]) for pool, items in pooled.items()},
+        {share: np.array([[each[name] for name in INTENTS] for each in items]) for share, items in pooled.items()},
         np.array([[each.get(name, 0.0) for name in INTENTS] for each in found]),
     )
 
@@ -209,7 +209,7 @@ class Fitted:
     """The numbers, fitted on all rows; `figures` and `usual` verdicts are of folds that took no part."""
 
     numbers: FusionNumbers
-    pool: int
+    nearest_share: float
     usual: dict[str, float]
     figures: Sequence[tuple[str, str, int, float, float, float]]
     rows: int
@@ -222,19 +222,19 @@ def fit_router(data: Data, cache_folder: Path) -> Fitted | None:
         return None
     signals = asyncio.run(read_signals(rows, load_language(), cache_folder))
     tried = {
-        (pool, cap): cross_validated(rows, signals.cosines[pool], np.minimum(signals.votes, cap))
-        for pool in POOLS
+        (share, cap): cross_validated(rows, signals.cosines[share], np.minimum(signals.votes, cap))
+        for share in NEAREST_SHARES
         for cap in CAPS
     }
-    pool, cap = min(tried, key=lambda key: log_loss(rows, tried[key]))
+    share, cap = min(tried, key=lambda key: log_loss(rows, tried[key]))
     capped = np.minimum(signals.votes, cap)
     told = [
-        *figures("embedding alone", rows, cross_validated(rows, signals.cosines[pool], capped * 0)),
-        *figures("keyword alone", rows, cross_validated(rows, signals.cosines[pool] * 0, capped)),
-        *figures("fused", rows, tried[pool, cap]),
+        *figures("embedding alone", rows, cross_validated(rows, signals.cosines[share], capped * 0)),
+        *figures("keyword alone", rows, cross_validated(rows, signals.cosines[share] * 0, capped)),
+        *figures("fused", rows, tried[share, cap]),
     ]
     labels = np.array([row.intent for row in rows])
-    numbers = as_numbers(fit(signals.cosines[pool], capped, labels, balanced(rows)), cap)
-    shares = verdict_shares(rows, tried[pool, cap])
-    usual = {name: round(float(share), 3) for name, share in zip(INTENTS, shares, strict=True)}
-    return Fitted(numbers, pool, usual, told, len(rows))
+    numbers = as_numbers(fit(signals.cosines[share], capped, labels, balanced(rows)), cap)
+    verdicts = verdict_shares(rows, tried[share, cap])
+    usual = {name: round(float(often), 3) for name, often in zip(INTENTS, verdicts, strict=True)}
+    return Fitted(numbers, share, usual, told, len(rows))

@@ -61,7 +61,10 @@ def by_language(data: Data, cache_folder: Path) -> dict[str, Questions]:
     rows = [*public, *own]
     numbers = load("router", RouterSettings, profile="tuned")
     signals = asyncio.run(read_signals(rows, load_language(), cache_folder))
-    cosines, votes = signals.cosines[numbers.pool], np.minimum(signals.votes, numbers.intent_fusion.keyword_cap)
+    cosines, votes = (
+        signals.cosines[numbers.nearest_share],
+        np.minimum(signals.votes, numbers.intent_fusion.keyword_cap),
+    )
     found = held_out(rows, np.arange(len(rows)) < len(public), cosines, votes)
     return {lang: found.only(np.array([row.lang == lang for row in rows])) for lang in ("en", CHINESE)}
 

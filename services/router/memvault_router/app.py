@@ -155,7 +155,7 @@ def build_pipeline(language: Language, numbers: RouterSettings) -> Pipeline:
         fusion=Fusion(numbers.intent_fusion, numbers.facet_fusion, numbers.open_rest),
         personalise=Personalise(numbers.personal),
         planner=Planner(numbers.routes),
-        pool=numbers.pool,
+        nearest_share=numbers.nearest_share,
     )
 
 

@@ -44,7 +44,7 @@ class RouterSettings(_Frozen):
     """All numbers of the router for one profile."""
 
     time_zone: str
-    pool: Annotated[int, Field(ge=1)]
+    nearest_share: Annotated[float, Field(gt=0, le=1)]
     read_chars: Annotated[int, Field(ge=100)]
     llm_share: Share
     open_rest: Share

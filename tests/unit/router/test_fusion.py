@@ -2,11 +2,21 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from memvault.runtime.settings import load
 from memvault_router.adapters.data_files import load_language
 from memvault_router.domain.labels import FACETS, INTENTS, softmax, top, uniform
-from memvault_router.domain.operators.embedding import Archetype, ArchetypeIndex, centred, parse_archetypes
+from memvault_router.domain.operators.embedding import (
+    Archetype,
+    ArchetypeIndex,
+    centred,
+    nearest_mean,
+    parse_archetypes,
+)
 from memvault_router.domain.operators.fusion import FusionNumbers, fuse, left_open
+from memvault_router.settings import RouterSettings
 
 NUMBERS = FusionNumbers(embedding_temperature=0.05, keyword_temperature=0.8, keyword_cap=3.0)
 
@@ -71,10 +81,41 @@ def test_a_label_is_as_near_as_its_nearest_few_archetypes():
     vectors = np.zeros((len(archetypes), 2), np.float32)
     vectors[3:6] = [[1.0, 0.0], [0.6, 0.8], [-1.0, 0.0]]  # factual
     index = ArchetypeIndex("e", archetypes, vectors)
-    found = index.similarities(np.array([1.0, 0.0], np.float32), pool=2)
+    found = index.similarities(np.array([1.0, 0.0], np.float32), share=2 / 3)
     assert found.intents["factual"] == pytest.approx(0.8)
     assert found.intents["conceptual"] == 0.0
     assert set(found.facets) == set(FACETS)
+
+
+@pytest.mark.r("R-02")
+@pytest.mark.parametrize(("share", "mean"), [(0.2, 0.9), (0.3, 0.8), (0.4, 0.75), (0.01, 0.9), (1.0, 0.42)])
+def test_a_share_ends_within_an_archetype_where_it_must(share, mean):
+    # 0.3 of five is one and a half: (0.9 + 0.6 / 2) / 1.5
+    assert nearest_mean(np.array([0.1, 0.6, 0.9, 0.3, 0.2], np.float32), share) == pytest.approx(mean)
+
+
+@pytest.mark.r("R-02")
+@given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=30), st.integers(2, 4), st.floats(0.01, 1))
+def test_how_often_the_same_archetypes_stand_there_does_not_matter(cosines, times, share):
+    once = nearest_mean(np.array(cosines, np.float32), share)
+    assert nearest_mean(np.array(cosines * times, np.float32), share) == pytest.approx(once, abs=1e-5)
+
+
+@pytest.mark.r("R-02")
+@pytest.mark.parametrize("label", INTENTS)
+def test_a_label_with_all_its_archetypes_twice_draws_no_question_to_it(label):
+    random = np.random.default_rng(5)
+    kept = load_language().archetypes
+    rows = random.normal(size=(len(kept), 8)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    again = [place for place, one in enumerate(kept) if (one.kind, one.label) == ("intent", label)]
+    few = ArchetypeIndex("e", kept, rows)
+    many = ArchetypeIndex("e", kept + tuple(kept[place] for place in again), np.vstack([rows, rows[again]]))
+    share = load("router", RouterSettings, profile="tuned", environ={}).nearest_share
+    for question in random.normal(size=(50, 8)).astype(np.float32):
+        before, after = few.similarities(question, share), many.similarities(question, share)
+        assert after.intents == pytest.approx(before.intents, abs=1e-5)
+        assert after.facets == before.facets
 
 
 @pytest.mark.r("R-10a")

@@ -28,7 +28,7 @@ class Pipeline:
     fusion: Fusion
     personalise: Personalise
     planner: Planner
-    pool: int
+    nearest_share: float
 
     def understand(self, state: Question, observer: Observer = NULL_OBSERVER) -> Question:
         """Read the words: completion, time, subject, keywords. Needs no vector."""
@@ -37,7 +37,7 @@ class Pipeline:
 
     def classify(self, state: Question, index: ArchetypeIndex | None, observer: Observer = NULL_OBSERVER) -> Question:
         """Join both funnels into the raw distributions."""
-        steps: tuple[Operator[Question], ...] = (EmbeddingFunnel(index, self.pool), self.fusion)
+        steps: tuple[Operator[Question], ...] = (EmbeddingFunnel(index, self.nearest_share), self.fusion)
         return run(steps, state, observer)
 
     def decide(self, state: Question, observer: Observer = NULL_OBSERVER) -> Question:

@@ -63,6 +63,21 @@ def centred(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[
     return np.asarray(moved / np.maximum(length, np.float32(1e-12)), dtype=np.float32)
 
 
+def nearest_mean(cosines: NDArray[np.float32], share: float) -> float:
+    """Return the mean of the largest `share` of some cosines; where the share ends within one, that counts in part.
+
+    A share and not a number: the nearest three of forty are nearer than the nearest three of twenty, so that a label
+    would draw questions by how many archetypes it has. With a share only where they lie counts.
+
+    Args:
+        cosines: Shape (n,), n at least 1.
+        share: Above 0, at most 1; less than one cosine's worth takes the largest.
+    """
+    ranked = np.sort(cosines)[::-1]
+    weights = np.clip(share * len(ranked) - np.arange(len(ranked)), 0.0, 1.0)
+    return float(ranked @ weights / weights.sum())
+
+
 @dataclass(frozen=True)
 class ArchetypeIndex:
     """All archetypes with their centred unit vectors, shape (n, d), row i belonging to archetype i."""
@@ -82,15 +97,15 @@ class ArchetypeIndex:
     def _rows_of(self, kind: str, label: str) -> list[int]:
         return [row for row, known in enumerate(self.archetypes) if known.kind == kind and known.label == label]
 
-    def similarities(self, vector: NDArray[np.float32], pool: int) -> Similarities:
-        """Return for each label the mean centred cosine of its `pool` nearest archetypes, over all languages.
+    def similarities(self, vector: NDArray[np.float32], share: float) -> Similarities:
+        """Return for each label the mean centred cosine of the nearest `share` of its archetypes, over all languages.
 
         The best few are taken and not all: archetypes of one label cover different topics, and a question is near
         to one of them. Languages are pooled because a question may mix them.
         """
         cosines = self.vectors @ vector
         pooled = {
-            kind: {label: float(np.sort(cosines[rows])[-pool:].mean()) for label, rows in labels.items()}
+            kind: {label: nearest_mean(cosines[rows], share) for label, rows in labels.items()}
             for kind, labels in self._rows.items()
         }
         return Similarities(pooled["intent"], pooled["facet"])
@@ -101,11 +116,11 @@ class EmbeddingFunnel:
     """Compare the question's vector with the archetypes; without a vector or an index it says nothing."""
 
     index: ArchetypeIndex | None
-    pool: int
+    share: float
     name: str = "embedding"
 
     def __call__(self, state: Question) -> Question:
         """Fill `similarities`."""
         if state.vector is None or self.index is None:
             return state
-        return replace(state, similarities=self.index.similarities(state.vector, self.pool))
+        return replace(state, similarities=self.index.similarities(state.vector, self.share))
