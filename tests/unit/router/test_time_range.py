@@ -1,13 +1,13 @@
 """R-07: time expressions in Chinese and English."""
 
-from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
+from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
 from memvault_router.domain.time import en, zh
 from memvault_router.domain.time.rules import Family
-from tests.unit.router.times import TABLE, VAGUE, WORDS, local, read
+from tests.unit.router.times import TABLE, VAGUE, WORDS, ZONE, local, read
 
 
 @pytest.mark.r("R-07")
@@ -37,11 +37,12 @@ def test_the_table_holds_many_expressions_and_look_alikes_of_each_language():
 
 @pytest.mark.parametrize("language", [en, zh])
 def test_the_words_of_a_family_of_rules_leave_out_nothing_that_its_rules_read(language, monkeypatch):
-    known = language.families(VAGUE, WORDS.holidays)
+    order = [WORDS.day_order.of(ZONE)] if language is zh else []
+    known = language.families(VAGUE, WORDS.holidays, *order)
     asked = [case[0] for case in TABLE["cases"]]
     read_with_words = [read(text) for text in asked]
     always = tuple(Family(("",), family.rules) for family in known)
-    monkeypatch.setattr(language, "families", lambda numbers, holidays: always)
+    monkeypatch.setattr(language, "families", lambda *_: always)
     assert [read(text) for text in asked] == read_with_words
 
 
@@ -173,3 +174,53 @@ def test_hours_are_counted_on_a_clock_that_runs_through_a_clock_change():
 def test_what_is_still_to_come_gives_way_to_what_was_also_when_it_is_a_term():
     found = read("昨天說下週三前要做的事")
     assert (local(found.start), local(found.end), found.explicit) == ("2026-11-28", "2026-11-29", True)
+
+
+NEW_YORK, LONDON, UNKNOWN = "America/New_York", "Europe/London", "UTC"
+
+
+@pytest.mark.r("R-07")
+@pytest.mark.parametrize(
+    ("zone", "text", "start", "end", "filters"),
+    [
+        (NEW_YORK, "03/04/2025", "2025-03-04", "2025-03-05", True),
+        (LONDON, "03/04/2025", "2025-04-03", "2025-04-04", True),
+        ("Australia/Sydney", "lunch on 3/4", "2026-04-03", "2026-04-04", True),
+        (LONDON, "2025/03/04", "2025-03-04", "2025-03-05", True),
+        (LONDON, "03/04/2025 的會議", "2025-03-04", "2025-03-05", True),  # Chinese puts the month first
+        (UNKNOWN, "03/04/2025", "2025-03-04", "2025-04-04", False),
+        (UNKNOWN, "04/03/2025", "2025-03-04", "2025-04-04", False),
+        ("America/Toronto", "notes from 11/12", "2025-12-11", "2026-11-13", False),  # the latest of each
+        (UNKNOWN, "since 03/04/2025", "2025-03-04", "", False),
+        (UNKNOWN, "after 03/04/2025", "2025-03-04", "", False),
+        (UNKNOWN, "before 03/04/2025", "", "2025-04-04", False),
+        (UNKNOWN, "from 03/04/2025 to 10/04/2025", "2025-03-04", "2025-10-05", False),
+        (UNKNOWN, "03/03/2025", "2025-03-03", "2025-03-04", True),  # either way the same
+        (UNKNOWN, "25/04/2025", "2025-04-25", "2025-04-26", True),
+        (UNKNOWN, "04/25/2025", "2025-04-25", "2025-04-26", True),
+        (NEW_YORK, "25/04/2025", "2025-04-25", "2025-04-26", True),
+        (UNKNOWN, "3/31", "2026-03-31", "2026-04-01", True),
+        (UNKNOWN, "03/04/2025的會議", "2025-03-04", "2025-03-05", True),
+    ],
+)
+def test_a_date_that_may_be_read_two_ways_filters_only_where_language_or_zone_tell_which(
+    zone, text, start, end, filters
+):
+    found = read(text, now=datetime(2026, 11, 29, 12, tzinfo=UTC), zone=ZoneInfo(zone))
+    assert (local(found.start, ZoneInfo(zone)), local(found.end, ZoneInfo(zone)), found.explicit) == (
+        start,
+        end,
+        filters,
+    )
+
+
+def test_every_zone_in_the_list_of_day_orders_is_one_and_stands_in_one_list():
+    order = WORDS.day_order
+    for name in (*order.month_first, *order.day_first):
+        assert [zone for zone in available_timezones() if zone.startswith(name)], name
+    for zone in available_timezones():
+        assert not (zone.startswith(order.month_first) and zone.startswith(order.day_first)), zone
+
+
+def test_a_zone_without_a_name_leaves_the_order_open():
+    assert WORDS.day_order.of(timezone(timedelta(hours=8))) == ""

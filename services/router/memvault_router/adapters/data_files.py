@@ -41,13 +41,13 @@ def load_language() -> Language:
         for document in _documents("archetypes", f"{kind}_")
         for archetype in parse_archetypes(kind, document)
     ]
-    holidays, lookalikes = _documents("time")
+    day_order, holidays, lookalikes = _documents("time")
     (passages,) = _documents("passages")
     return Language(
         lexicons=tuple(parse_lexicon(document) for document in _documents("lexicon")),
         archetypes=tuple(archetypes),
         shapes=parse_shapes(_documents("follow_up")),
-        time_words=parse_time_words(lookalikes, holidays),
+        time_words=parse_time_words(day_order, holidays, lookalikes),
         asking_words=parse_asking_words(_documents("bare")),
         passages={facet: tuple(texts.values()) for facet, texts in passages.items()},
     )

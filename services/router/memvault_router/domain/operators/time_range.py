@@ -14,6 +14,7 @@ from memvault_router.domain.operators.excerpt import both_ends
 from memvault_router.domain.state import Question
 from memvault_router.domain.time import en, zh
 from memvault_router.domain.time.holidays import Holidays, parse_holidays
+from memvault_router.domain.time.numeric import DayOrder, parse_day_order
 from memvault_router.domain.time.rules import MASK, Found, masked, scan
 from memvault_router.domain.time.sides import joined, sided
 from memvault_router.domain.time.span import TimeExpression, VagueNumbers, hull, instants
@@ -42,22 +43,26 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True)
 class TimeWords:
-    """What of reading times is data: festivals, and what only looks like a time and is blanked first.
+    """What of reading times is data: festivals, where 03/04 is in March, what only looks like a time and is blanked.
 
     Look-alikes are one pattern for folded text, one for text in lower case, one for text with its case.
     """
 
     holidays: Holidays
+    day_order: DayOrder
     folded: re.Pattern[str]
     lower: re.Pattern[str]
     cased: re.Pattern[str]
 
 
-def parse_time_words(lookalikes: Mapping[str, Any], holidays: Mapping[str, Any]) -> TimeWords:
-    """Read the lists `zh` (folded), `en` (any case) and `exact` (case matters) of look-alikes, and the festivals."""
+def parse_time_words(
+    day_order: Mapping[str, Any], holidays: Mapping[str, Any], lookalikes: Mapping[str, Any]
+) -> TimeWords:
+    """Read the lists `zh` (folded), `en` (any case) and `exact` (case matters) of look-alikes, and the other two."""
     folded = "|".join(_HAN.sub(lambda han: fold(han.group(0)), pattern) for pattern in lookalikes["zh"])
     return TimeWords(
         parse_holidays(holidays),
+        parse_day_order(day_order),
         re.compile(folded),
         re.compile(rf"\b(?:{'|'.join(lookalikes['en'])})"),
         re.compile("|".join(lookalikes["exact"])),
@@ -79,7 +84,7 @@ def read_time(text: str, now: datetime, zone: tzinfo, words: TimeWords, numbers:
         numbers: What vague words mean.
     """
     local = now.astimezone(zone).replace(tzinfo=None)
-    hits = _hits(text, local, words, numbers)
+    hits = _hits(text, local, words, numbers, words.day_order.of(zone))
     past = [hit for hit in hits if not hit.found.span.after_now(local)]
     chosen = past or hits
     if not chosen:
@@ -95,12 +100,12 @@ def read_time(text: str, now: datetime, zone: tzinfo, words: TimeWords, numbers:
     )
 
 
-def _hits(text: str, local: datetime, words: TimeWords, numbers: VagueNumbers) -> list[_Hit]:
+def _hits(text: str, local: datetime, words: TimeWords, numbers: VagueNumbers, order: str) -> list[_Hit]:
     """Return the expressions of both languages in the order of the text."""
     cased, folded = compatible(text), fold(text)
     blank_zh = masked(masked(folded, words.folded), words.lower)
     blank_en = masked(cased, words.cased)
-    chinese, english = zh.families(numbers, words.holidays), en.families(numbers, words.holidays)
+    chinese, english = zh.families(numbers, words.holidays, order), en.families(numbers, words.holidays)
     if len(cased) != len(folded):  # offsets differ, so neither language knows of the other's
         lower = cased.lower()
         if len(lower) == len(cased):

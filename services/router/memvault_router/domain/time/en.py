@@ -82,12 +82,16 @@ def _counted_back_rules() -> list[tuple[str, Build]]:
     more = r"(?!\s+(?:night|week|weekend|month|quarter|year|spring|summer|autumn|fall|winter|[a-z]+day)\b)"
     named = rf"(?:{_WEEKDAY}|{_SEASON}|(?P<unit>night|weekend|week|month|quarter|year))"
     nth = rf"(?:the\s+)?(?P<nth>{'|'.join(w.NTH)})\s+(?:(?P<part>week|weekend|day)|{_WEEKDAY})\s+(?:of|in)\s+"
+    to = r"\s*(?:-|–|to|through|thru|until|till|and)\s*"
+    days = rf"(?:(?:from|between)\s+)?{_WEEKDAY}{to}(?P<until>{'|'.join(w.WEEKDAYS)})"
     near = rf"(?:{_WHICH}\s+month|the\s+(?P<unit>month))"
     return [
         (rf"\b{_AMOUNT}\s+ago\s+(?:today|to the day)\b", m.read_to_the_day),
         (rf"\b(?:the\s+)?{named}\s+before\s+last\b{more}", m.read_before_last),
         (rf"\b(?P<count>{_NUMBER})\s+(?:{_WEEKDAY}|{_SEASON})s?\s+ago\b", m.read_counted_back),
         (rf"\b{nth}(?:(?P<month>{_ANY})\b{_OR_YEAR}|{near})\b", m.read_nth),
+        (rf"\b{days},?\s+(?:of\s+)?{_WHICH}\s+week\b", m.read_weekdays_of_week),
+        (rf"\b{_WHICH}\s+week,?\s+{days}\b", m.read_weekdays_of_week),
         (rf"\b{_WEEKDAY}\s+(?:of\s+)?{_WHICH}\s+week\b", m.read_weekday_of_week),
         (rf"\b{_WHICH}\s+week\s+(?:on\s+)?{_WEEKDAY}\b", m.read_weekday_of_week),
     ]

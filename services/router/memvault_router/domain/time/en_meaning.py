@@ -11,6 +11,8 @@ from memvault_router.domain.time import span as s
 from memvault_router.domain.time.holidays import Holidays
 from memvault_router.domain.time.span import Span
 
+_SUNDAY = 6
+
 
 def read_date(match: re.Match[str], now: datetime) -> Span | None:
     """Read the match of a rule of this name."""
@@ -102,6 +104,16 @@ def read_nth(match: re.Match[str], now: datetime) -> Span | None:
 def read_weekday_of_week(match: re.Match[str], now: datetime) -> Span:
     """Read the match of a rule of this name."""
     return s.weekday_in(now.date(), w.shift(match), w.WEEKDAYS.index(match["weekday"].lower()))
+
+
+def read_weekdays_of_week(match: re.Match[str], now: datetime) -> Span | None:
+    """Read the match of a rule of this name. A week that begins with its Sunday lies a day before ours."""
+    first, last = (w.WEEKDAYS.index(match[name].lower()) for name in ("weekday", "until"))
+    begin = first - s.DAYS_A_WEEK if first > last and first == _SUNDAY else first
+    if begin > last:
+        return None
+    monday = s.monday(now.date(), w.shift(match))
+    return s.days(monday + timedelta(days=begin), last - begin + 1)
 
 
 def read_shifted_third(match: re.Match[str], now: datetime) -> Span:

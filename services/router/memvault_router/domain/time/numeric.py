@@ -1,9 +1,16 @@
-"""Dates in digits: 2024-02-29, 11/3/2024, 11/3, 2024/11. They are the same in both languages."""
+"""Dates in digits: 2024-02-29, 11/3/2024, 11/3, 2024/11. They are the same in both languages.
+
+Where both numbers may be the month, Chinese text and the user's zone tell which is (`DayOrder`); otherwise either may
+be meant, and the range around both only moves scores.
+"""
 
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, tzinfo
+from functools import partial
 
 from memvault_router.domain.time import span as s
 from memvault_router.domain.time.rules import Build
@@ -18,8 +25,36 @@ _PARTS = frozenset({2, 3, 4, 5, 6, 8, 10})
 _IN_WORD = re.compile(r"[a-z]\s*$", re.IGNORECASE)
 
 
-def patterns() -> list[tuple[str, Build]]:
-    """Return the rules, specific before general, for folded text."""
+MONTH_FIRST, DAY_FIRST, OPEN = "month first", "day first", ""
+
+
+@dataclass(frozen=True)
+class DayOrder:
+    """Beginnings of the names of zones where the month, or the day, is written first."""
+
+    month_first: tuple[str, ...]
+    day_first: tuple[str, ...]
+
+    def of(self, zone: tzinfo) -> str:
+        """Return how a zone writes dates: `MONTH_FIRST`, `DAY_FIRST`, or `OPEN` where it does not tell."""
+        name = str(getattr(zone, "key", ""))
+        if name.startswith(self.month_first):
+            return MONTH_FIRST
+        return DAY_FIRST if name.startswith(self.day_first) else OPEN
+
+
+def parse_day_order(document: Mapping[str, Iterable[str]]) -> DayOrder:
+    """Read the lists `month_first` and `day_first`."""
+    return DayOrder(tuple(document["month_first"]), tuple(document["day_first"]))
+
+
+def patterns(order: str) -> list[tuple[str, Build]]:
+    """Return the rules, specific before general, for folded text.
+
+    Args:
+        order: How the user's zone writes dates; see `DayOrder.of`.
+    """
+    read_day: Build = partial(_read_day, order=order)
     weekday = r"(?:\s*[(]?(?:週|星期|禮拜)?[一二三四五六日][)])?"
     start = r"(?:(?<![0-9a-z/.-])|(?<=/[0-9]-)|(?<=/[0-9]{2}-))"
     end = r"(?![0-9a-z/%])(?!\.[0-9])(?!-(?![0-9]{1,2}/[0-9]))"
@@ -27,9 +62,9 @@ def patterns() -> list[tuple[str, Build]]:
     ordered = rf"(?<![0-9a-z.-]){_YEAR}(?P<mark>[-/.])(?P<first>[0-9]{{1,2}})(?P=mark)(?P<second>[0-9]{{1,2}})"
     return [
         (rf"{ordered}(?![0-9a-z-]){weekday}", _read_ordered),
-        (rf"{start}{day}/{_YEAR}{end}", _read_day),
+        (rf"{start}{day}/{_YEAR}{end}", read_day),
         (rf"{start}{_YEAR}/(?P<month>1[0-2]|0?[1-9]){end}", _read_month),
-        (rf"{start}{day}{end}{weekday}", _read_day),
+        (rf"{start}{day}{end}{weekday}", read_day),
     ]
 
 
@@ -42,14 +77,24 @@ def _read_month(match: re.Match[str], _: datetime) -> Span | None:
     return s.month(int(match["year"]), int(match["month"])) if _in_place(match, fraction=False) else None
 
 
-def _read_day(match: re.Match[str], now: datetime) -> Span | None:
-    """Read month/day, or day/month where the first number is no month."""
+def _read_day(match: re.Match[str], now: datetime, order: str) -> Span | None:
+    """Read month/day, day/month where the first number is no month, or either where nothing tells which it is."""
     first, second = int(match["first"]), int(match["second"])
-    month, day = (first, second) if first <= s.MONTHS else (second, first)
     year = match.groupdict().get("year")
     if not year and not _in_place(match, fraction=first < second and second in _PARTS):
         return None
-    found = s.real_date(int(year), month, day) if year else s.latest_day(now, month, day)
+
+    def day(month: int, day: int) -> date | None:
+        return s.real_date(int(year), month, day) if year else s.latest_day(now, month, day)
+
+    one, other = day(first, second), day(second, first)
+    if one and other and one != other:
+        known = MONTH_FIRST if _HAN.search(match.string) else order
+        if known == OPEN:
+            return s.either_day(one, other)
+        found = one if known == MONTH_FIRST else other
+    else:
+        found = one or other
     if found is None:
         return None
     return s.days(found) if year else s.yearly(s.days(found))

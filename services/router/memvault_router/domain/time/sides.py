@@ -116,12 +116,13 @@ def sided(hit: Found, text: str, now: datetime) -> Sided:
 def _opened(span: Span, side: Side, own: str, now: datetime) -> Span:
     explicit = span.explicit and not side.loose and not span.after_now(now)
     if side.kind != BEFORE:
-        return replace(span, start=span.end if side.kind == AFTER else span.start, end=None, explicit=explicit)
+        later = side.kind == AFTER and not span.either
+        return replace(span, start=span.end if later else span.start, end=None, explicit=explicit)
     begin, end = span.start, span.end
     if span.coming and begin and end and span.coming - now < now - end:
         # said of what is to come: on a day in November "before December" is not before the last one
         begin, end = span.coming, span.coming + (end - begin)
-    return replace(span, start=None, end=end if _TO_ITS_END.search(own) else begin, explicit=explicit)
+    return replace(span, start=None, end=end if span.either or _TO_ITS_END.search(own) else begin, explicit=explicit)
 
 
 def _beside(span: Span, kind: str, unit: str) -> Span | None:

@@ -21,6 +21,7 @@ class Span:
     `explicit` says that the words draw a clear line and may filter; vague or merely descriptive ones may not.
     `elapsed` says that the edges are so far from now on a clock that runs ("two hours ago"), not on the wall's.
     `coming` is when it begins the next time, of what comes again and was said without a year: "March", "Friday".
+    `either` says that its first or its last day is meant, and nothing between.
     """
 
     start: datetime | None
@@ -28,6 +29,7 @@ class Span:
     explicit: bool = True
     elapsed: bool = False
     coming: datetime | None = None
+    either: bool = False
 
     def softened(self) -> Span:
         """Return the span as one that only moves scores."""
@@ -97,6 +99,12 @@ def midnight(day: date) -> datetime:
 def days(first: date, count: int = 1) -> Span:
     """Return the span of `count` whole days from `first`."""
     return Span(midnight(first), midnight(first + timedelta(days=count)))
+
+
+def either_day(one: date, other: date) -> Span:
+    """Return the span around two days of which one is meant, as one that does not filter."""
+    first, last = sorted((one, other))
+    return replace(days(first, (last - first).days + 1), explicit=False, either=True)
 
 
 def monday(any_day: date, shift: int = 0) -> date:

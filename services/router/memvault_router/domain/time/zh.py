@@ -42,13 +42,13 @@ _AMOUNT = f"(?P<count>{_COUNT})\\s*(?P<unit>{_UNIT})(?P<more>半(?!年)|多)?"
 _SAME_DAY = "的?(?:今天|今日|同一天)"
 
 
-@lru_cache(maxsize=4)
-def families(numbers: VagueNumbers, holidays: Holidays) -> tuple[Family, ...]:
-    """Return the rules, specific before general."""
+@lru_cache(maxsize=12)
+def families(numbers: VagueNumbers, holidays: Holidays, order: str) -> tuple[Family, ...]:
+    """Return the rules, specific before general; `order` is how the user's zone writes dates in digits."""
     return (
         _family(tuple(holidays.zh), _holiday_rules(m.HolidayNames(holidays))),
         _family(("月",), _date_rules()),
-        _family(("/", "-", "."), numeric.patterns()),
+        _family(("/", "-", "."), numeric.patterns(order)),
         _family(("月",), _month_rules()),
         _family(("年", "季", "春", "夏", "秋", "冬"), _year_rules()),
         _family(("週", "星期", "禮拜"), _week_rules()),
@@ -126,7 +126,10 @@ def _year_rules() -> list[tuple[str, Build]]:
 
 def _week_rules() -> list[tuple[str, Build]]:
     which = f"{_NOT_AFTER}(?P<which>{_LAST}|{_THIS}|這一|{_NEXT})"
+    # without 週 before it the second may count something: 上週三到一家店, 上週五到三點
+    last = rf"(?:{_WEEK}(?P<until>{_WEEKDAY})|(?P<bare>{_WEEKDAY})(?=$|[\s，。、！？,.!?的做我有]))"
     return [
+        (rf"{which}個?{_WEEK}的?從?{_WEEK}?(?P<day>{_WEEKDAY})\s*(?:到|至|[~–-])\s*{last}", m.read_weekdays),
         (rf"{which}個?{_WEEK}{_NO_WEEK}(?P<day>{_WEEKDAY}|末)?", m.read_week),
         (rf"(?<![每逢]){_WEEK}(?P<day>{_WEEKDAY}|末)", m.read_weekday_alone),
     ]

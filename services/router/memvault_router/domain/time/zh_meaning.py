@@ -163,6 +163,14 @@ def read_week(match: re.Match[str], now: datetime) -> Span:
     return s.weekend(now.date(), shift) if day == "末" else s.weekday_in(now.date(), shift, _weekday(day))
 
 
+def read_weekdays(match: re.Match[str], now: datetime) -> Span | None:
+    """Read the match of a rule of this name."""
+    first, last = _weekday(match["day"]), _weekday(match["until"] or match["bare"])
+    if first > last:
+        return None
+    return s.days(s.monday(now.date(), _near(match["which"])) + timedelta(days=first), last - first + 1)
+
+
 def read_weekday_alone(match: re.Match[str], now: datetime) -> Span:
     """Read the match of a rule of this name."""
     if match["day"] == "末":
