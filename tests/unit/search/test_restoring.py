@@ -189,3 +189,19 @@ async def test_an_export_of_better_days_makes_a_frozen_block_whole_again(house: 
         assert written.status == status
         block = await house.get("tea")
         assert (block.text, block.frozen, block.version) == ("茶 at four", False, 6)
+
+
+@pytest.mark.r("R-36")
+async def test_the_night_after_an_import_still_knows_which_of_two_copies_came_first(house: House) -> None:
+    text = "the printer is in room four"
+    await house.write(note("b", text))
+    house.clock.move(timedelta(seconds=1))
+    await house.write(note("a", text))
+    before = await exported(house)
+    assert [block.tags for block in before] == [(NEAR_COPY_TAG,), ()]
+    await house.app.usecases.forgetting.forget("ann", whole_user=True)
+    house.sequence += 1
+    house.clock.move(timedelta(days=1))
+    await restore(house, *before)
+    await house.app.usecases.dreaming.dream("night", "ann")
+    assert await exported(house) == before

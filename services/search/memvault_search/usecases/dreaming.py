@@ -97,7 +97,7 @@ class Dreaming:
         close, name = vault.nearest(vault.vectors_of([slot])[0], without=stored.block.id)
         tags = tuple(tag for tag in stored.block.tags if tag != NEAR_COPY_TAG)
         other = vault.get(name)
-        is_later = other is not None and _order(other) < _order(stored)
+        is_later = other is not None and _is_later(stored, other)
         is_copy = is_later and close > self._settings.writing.near_copy_cosine
         if is_copy and NEAR_COPY_TAG in stored.block.tags:
             return stored.block.tags
@@ -113,6 +113,14 @@ class Dreaming:
 
 def _present(vault: Vault, block_ids: list[str]) -> list[StoredBlock]:
     return [one for one in map(vault.get, block_ids) if one is not None]
+
+
+def _is_later(stored: StoredBlock, other: StoredBlock) -> bool:
+    """Which of two is the copy. What was decided stays: an export comes back in another order (R-63)."""
+    tagged = NEAR_COPY_TAG in stored.block.tags
+    if tagged != (NEAR_COPY_TAG in other.block.tags):
+        return tagged
+    return _order(other) < _order(stored)
 
 
 def _order(stored: StoredBlock) -> tuple[int, str]:
