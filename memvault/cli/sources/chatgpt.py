@@ -41,7 +41,7 @@ def read(path: Path, zone: tzinfo | None) -> Iterator[Item]:
 def _branch(mapping: Mapping[str, Any], current: object) -> list[Mapping[str, Any]]:
     """Nodes from the root to the current one; where that one is gone, to the newest end of the tree."""
     nodes = {name: node for name, node in mapping.items() if isinstance(node, Mapping)}
-    at: object = current if current in nodes else _newest_end(nodes)
+    at: object = current if isinstance(current, str) and current in nodes else _newest_end(nodes)
     branch: list[Mapping[str, Any]] = []
     seen: set[object] = set()
     while isinstance(at, str) and at in nodes and at not in seen:
@@ -52,7 +52,7 @@ def _branch(mapping: Mapping[str, Any], current: object) -> list[Mapping[str, An
 
 
 def _newest_end(nodes: Mapping[str, Mapping[str, Any]]) -> str | None:
-    parents = {node.get("parent") for node in nodes.values()}
+    parents = {str(node.get("parent")) for node in nodes.values()}
     ends = [name for name in nodes if name not in parents]
     return max(ends, key=lambda name: (_time(nodes[name]), name), default=None)
 
@@ -67,20 +67,20 @@ def _turn(node: Mapping[str, Any], zone: tzinfo | None) -> Turn | Left | None:
     message = node.get("message")
     if not isinstance(message, Mapping):
         return None  # the root, or a message that was deleted
-    role = _inner(message, "author").get("role")
+    role = str(_inner(message, "author").get("role") or "unknown role")
     metadata = _inner(message, "metadata")
     content = _inner(message, "content")
     if role not in _SPOKEN:
-        return Left(str(role or "unknown role"))
+        return Left(role)
     if metadata.get("is_visually_hidden_from_conversation") or metadata.get("is_user_system_message"):
         return Left("hidden")
-    if message.get("recipient", "all") != "all" or content.get("content_type", "text") not in _READ:
+    if message.get("recipient", "all") != "all" or str(content.get("content_type", "text")) not in _READ:
         return Left("tool")
     key = str(message.get("id") or node.get("id") or "")
     text = _text(content)
     if text:
         text = "\n".join([text, *_attachments(content, metadata)])
-    return Turn(key, str(role), text, instant(message.get("create_time"), zone)) if key else Left("without id")
+    return Turn(key, role, text, instant(message.get("create_time"), zone)) if key else Left("without id")
 
 
 def _text(content: Mapping[str, Any]) -> str:

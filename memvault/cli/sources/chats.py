@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,8 +37,11 @@ def files(path: Path) -> list[str]:
     if path.is_dir():
         names = [one.name for one in path.iterdir() if one.is_file()]
     elif is_packed(path):
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+        try:
+            with zipfile.ZipFile(path) as archive:
+                names = archive.namelist()
+        except zipfile.BadZipFile:
+            return []
     else:
         return []
     return sorted(name for name in names if _holds_conversations(name.rpartition("/")[2]))
@@ -67,6 +71,8 @@ def conversations(path: Path) -> Iterator[tuple[str, Any] | Bad]:
                     yield f"{shown}, entry {number}", element
         except BrokenJson as error:
             yield Bad(shown, f"{error}; what stands before was read")
+        except (zipfile.BadZipFile, zlib.error, RuntimeError) as error:  # the last: a password is missing
+            yield Bad(shown, f"cannot be unpacked ({error}): unpack it yourself, and import the folder")
 
 
 def read(

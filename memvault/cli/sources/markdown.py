@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +116,9 @@ def _blocks(
             "id": part_id(block_id, number),
             "service": "notes",
             "text": f"({also})\n\n{piece}" if also and number == 1 else piece,
-            "summary": label(next((about[key] for key in _SUMMARY if about.get(key)), "")) if number == 1 else "",
+            "summary": label(next((about[key] for key in _SUMMARY if _is_plain(about.get(key))), ""))
+            if number == 1
+            else "",
             "title": _title(about, text, file),
             "heading_path": [label(part) for part in Path(shown).parent.parts],
             "speaker": label(", ".join(_words(about.get("author")))),
@@ -152,7 +154,13 @@ def _split(text: str) -> _Note:
 
 def _title(about: Mapping[str, Any], text: str, file: Path) -> str:
     heading = _HEADING.match(text)
-    return label(about.get("title") or (heading[1] if heading else "") or file.stem)
+    named = about.get("title")
+    return label(named if _is_plain(named) else heading[1] if heading else file.stem)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a field has one value: a list in YAML may stand for billions."""
+    return isinstance(value, str | int | float | date) and value not in ("", False)
 
 
 def _tags(about: Mapping[str, Any]) -> Iterator[str]:
@@ -183,10 +191,10 @@ def _time(about: Mapping[str, Any], keys: tuple[str, ...], zone: tzinfo | None) 
         value = about.get(key)
         if value in (None, ""):
             continue
-        found = instant(value, zone) if not isinstance(value, int | float) else None
+        found = instant(value, zone) if isinstance(value, str | date) else None
         if found is not None:
             return found, ""
-        unread = unread or str(value)[:80]
+        unread = unread or (str(value)[:80] if _is_plain(value) else "of several values")
     return None, unread
 
 

@@ -44,7 +44,9 @@ def read(path: Path, zone: tzinfo | None) -> Iterator[Item]:
 
 def is_event(parsed: object) -> bool:
     """Whether a line of JSON is a message of a transcript."""
-    return isinstance(parsed, Mapping) and parsed.get("type") in _SPOKEN and isinstance(parsed.get("message"), Mapping)
+    if not isinstance(parsed, Mapping) or not isinstance(parsed.get("message"), Mapping):
+        return False
+    return str(parsed.get("type")) in _SPOKEN
 
 
 def _session(file: Path, shown: str, seen: set[str], zone: tzinfo | None) -> Iterator[Item]:
