@@ -50,7 +50,7 @@ proto: ready ## generate the code of the contract from proto/
 proto-check: ready ## prove that the generated code is fresh
 	$(BIN)/python scripts/generate_proto.py --check
 
-# Those without a memvault of their own run on every core; the others are timed by one another's load.
+# Those without a memvault of their own run on up to four cores; the others would wait for one another.
 test: ready ## every test; needs no network beyond this machine
 	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile tests/unit tests/contract tests/parity tests/architecture
 	$(BIN)/python -m pytest tests/integration tests/e2e tests/golden

@@ -1,4 +1,4 @@
-"""The power goes in the middle of a bulk import: nothing confirmed is lost, and importing again makes no doubles."""
+"""kill -9 of everything in the middle of a bulk import: nothing confirmed is lost, importing again makes no doubles."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONFIRMED = {"indexed", "unchanged"}
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    house = House(tmp_path_factory.mktemp("power") / "home", in_process=True)
+    house = House(tmp_path_factory.mktemp("killed") / "home", in_process=True)
     house.start()
     try:
         yield house
@@ -53,7 +53,7 @@ class Import:
             self.confirmed += [one["block_id"] for one in outcomes if one["status"] in CONFIRMED]
 
 
-def cut_power(house: House) -> None:
+def kill_everything(house: House) -> None:
     """End every process of the house at once, the supervisor first, so that nobody starts anything again."""
     state = read_state(Folder(Path(house.home)))
     assert state is not None
@@ -71,15 +71,15 @@ def kept(house: House) -> Counter[str]:
 
 
 @pytest.mark.r("R-60", "R-60a")
-def test_after_a_power_cut_what_was_confirmed_is_there_and_importing_again_completes_without_doubles(
+def test_what_was_confirmed_is_there_afterwards_and_importing_again_completes_without_doubles(
     house: House,
 ) -> None:
     first = Import(house)
     first.running.start()
     assert eventually(lambda: len(first.confirmed) >= 2 * AT_ONCE, limit_s=120)
-    cut_power(house)
+    kill_everything(house)
     first.running.join(60)
-    assert len(first.confirmed) < len(NOTES), "the import was over before the power went"
+    assert len(first.confirmed) < len(NOTES), "the import was over before that"
     house.start()
     found = kept(house)
     assert [name for name in first.confirmed if found[name] != 1] == []
