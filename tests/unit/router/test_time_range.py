@@ -191,6 +191,7 @@ NEW_YORK, LONDON, UNKNOWN = "America/New_York", "Europe/London", "UTC"
         (UNKNOWN, "03/04/2025", "2025-03-04", "2025-04-04", False),
         (UNKNOWN, "04/03/2025", "2025-03-04", "2025-04-04", False),
         ("America/Toronto", "notes from 11/12", "2025-12-11", "2026-11-13", False),  # the latest of each
+        ("Europe/Budapest", "03/04/2025", "2025-03-04", "2025-04-04", False),  # the year comes first there
         (UNKNOWN, "since 03/04/2025", "2025-03-04", "", False),
         (UNKNOWN, "after 03/04/2025", "2025-03-04", "", False),
         (UNKNOWN, "before 03/04/2025", "", "2025-04-04", False),

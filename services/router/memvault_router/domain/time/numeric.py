@@ -30,22 +30,25 @@ MONTH_FIRST, DAY_FIRST, OPEN = "month first", "day first", ""
 
 @dataclass(frozen=True)
 class DayOrder:
-    """Beginnings of the names of zones where the month, or the day, is written first."""
+    """Beginnings of the names of zones where the month, or the day, is written first, or neither for certain."""
 
     month_first: tuple[str, ...]
     day_first: tuple[str, ...]
+    left_open: tuple[str, ...]
 
     def of(self, zone: tzinfo) -> str:
         """Return how a zone writes dates: `MONTH_FIRST`, `DAY_FIRST`, or `OPEN` where it does not tell."""
         name = str(getattr(zone, "key", ""))
+        if name.startswith(self.left_open):
+            return OPEN
         if name.startswith(self.month_first):
             return MONTH_FIRST
         return DAY_FIRST if name.startswith(self.day_first) else OPEN
 
 
 def parse_day_order(document: Mapping[str, Iterable[str]]) -> DayOrder:
-    """Read the lists `month_first` and `day_first`."""
-    return DayOrder(tuple(document["month_first"]), tuple(document["day_first"]))
+    """Read the lists `month_first`, `day_first` and `left_open`."""
+    return DayOrder(*(tuple(document[name]) for name in ("month_first", "day_first", "left_open")))
 
 
 def patterns(order: str) -> list[tuple[str, Build]]:
@@ -92,7 +95,7 @@ def _read_day(match: re.Match[str], now: datetime, order: str) -> Span | None:
         known = MONTH_FIRST if _HAN.search(match.string) else order
         if known == OPEN:
             return s.either_day(one, other)
-        found = one if known == MONTH_FIRST else other
+        found: date | None = one if known == MONTH_FIRST else other
     else:
         found = one or other
     if found is None:
