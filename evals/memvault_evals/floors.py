@@ -27,8 +27,8 @@ from memvault_cascade.domain.graph.model import UserGraph
 from memvault_cascade.domain.graph.ppr import Seeds, personalised_pagerank, restart_vector
 from memvault_cascade.ports import Kind, Nearest
 from memvault_cascade.settings import Settings
+from memvault_search.adapters.collections import PASSAGES, specs
 from memvault_search.adapters.embedder_opening import open_embedder
-from memvault_search.adapters.index import PASSAGES, specs
 from memvault_search.domain.bm25 import sparse_vector
 from memvault_search.ports import RunningEmbedder
 from memvault_search.settings import EmbedderSettings

@@ -132,6 +132,21 @@ def _running(url: str | None) -> Iterator[Finding]:
         told = " ".join([str(part.get("state")), *(f"{k}={v}" for k, v in sorted(part.get("details", {}).items()))])
         advice = "" if good else f"see {where.home() / 'logs'}"
         yield Finding(str(part.get("part")), "ok" if good else "problem", told, advice)
+        yield from _reindex(str(part.get("details", {}).get("reindex", "none")))
+
+
+def _reindex(state: str) -> Iterator[Finding]:
+    if state.startswith("running"):
+        yield Finding("index", "warning", f"is made anew: {state}", "nothing to do: recalls and writes go on")
+    elif state not in {"", "none"}:
+        told = {
+            "needed": "was made with another encoder or other weights than the settings ask for",
+            "unfinished": "a reindex was begun and not finished",
+            "failed": "the last reindex failed",
+        }
+        yield Finding(
+            "index", "warning", told.get(state, state), "run `memvault reindex`; meanwhile it answers as it is"
+        )
 
 
 def _leftovers() -> Iterator[Finding]:

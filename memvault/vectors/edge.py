@@ -11,6 +11,7 @@ import asyncio
 import fcntl
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
@@ -219,11 +220,33 @@ class EdgeStore:
         if wanted is not None:
             await self._update(collection, lambda: engine.UpdateOperation.delete_points_by_filter(wanted))
 
+    async def drop(self, collection: str) -> None:
+        """Close the shard and remove its folder."""
+        shard = self._shards.pop(collection, None)
+        self._dirty.discard(collection)
+        await self._run(lambda: self._remove(collection, shard))
+
+    def _remove(self, name: str, shard: engine.EdgeShard | None) -> None:
+        folder, going = self._root / name, self._root / f"{name}.dropped"
+        if shard is not None:
+            shard.close()
+        elif folder.exists():
+            self._lock(name)  # another process may have it open
+        if folder.exists():
+            shutil.rmtree(going, ignore_errors=True)
+            folder.rename(going)  # at once: half a folder must never be opened
+        (self._root / f"{name}.fields.json").unlink(missing_ok=True)
+        shutil.rmtree(going, ignore_errors=True)
+        if name in self._locks:
+            self._unlock(name)
+
     async def flush(self) -> None:
         """Write what changed since the last flush to the disk."""
         for name in sorted(self._dirty):
             self._dirty.discard(name)
-            await self._run(self._shards[name].flush)
+            shard = self._shards.get(name)  # None: dropped while another one was flushed
+            if shard is not None:
+                await self._run(shard.flush)
 
     async def close(self) -> None:
         """Flush, close all shards and let go of their locks."""

@@ -147,6 +147,11 @@ class ServerStore:
         if wanted is not None:
             await self._client.delete(collection, models.FilterSelector(filter=wanted), wait=True)
 
+    async def drop(self, collection: str) -> None:
+        """Remove the collection."""
+        if await self._client.collection_exists(collection):
+            await self._client.delete_collection(collection)
+
     async def flush(self) -> None:
         """Nothing to do: a write is acknowledged after the server stored it."""
 

@@ -66,6 +66,9 @@ class VectorStore(Protocol):
     async def delete(self, collection: str, selection: Sequence[str] | Condition) -> None:
         """Remove points by id or by condition; ids that are not there are no error."""
 
+    async def drop(self, collection: str) -> None:
+        """Remove a collection with everything in it, opened or not; one that is not there is no error."""
+
     async def flush(self) -> None:
         """Write everything to the disk."""
 

@@ -30,8 +30,10 @@ from memvault_evals.house import EvalError
 from memvault_rerank.domain.maxsim import Directions, directions_of
 from memvault_search.adapters.e5_tokenizer import PREFIX_VERSION
 from memvault_search.adapters.embedder_means import packaged_means
+from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
 from memvault_search.adapters.persons_file import load_persons
+from memvault_search.domain.made import Made
 from memvault_search.domain.scoring.candidates import Candidates
 from memvault_search.domain.similarity import centred
 from memvault_search.domain.vault import Vault
@@ -40,6 +42,7 @@ from memvault_search.handlers.embed import unpacked_tokens
 from memvault_search.settings import SearchSettings
 from memvault_search.usecases.asking import Conditions, Question
 from memvault_search.usecases.finishing import joined
+from memvault_search.usecases.gate import Gate
 from memvault_search.usecases.gathering import Gathering
 from memvault_search.usecases.readings import readings_of
 from memvault_search.usecases.vaults import Vaults
@@ -127,9 +130,9 @@ async def cases_of(set_name: str, home: Path, asked: Sequence[Asked]) -> list[Ca
     index = StoredIndex(
         store, dimension=len(means.query), page=numbers.index.page, token_cache=numbers.index.token_cache
     )
-    await index.open(encoder_id=means.encoder_id, prefix_version=PREFIX_VERSION)
+    await Generations(store).open(index, Made(means.encoder_id, PREFIX_VERSION, len(means.passage)), {})
     try:
-        vaults = Vaults(index, means, blocks_in_memory=numbers.index.blocks_in_memory, shared=False)
+        vaults = Vaults(index, means, Gate(), blocks_in_memory=numbers.index.blocks_in_memory, shared=False)
         reader = CaseReader(set_name, vaults, index, means.query, numbers)
         return [await reader.case(one) for one in asked]
     finally:

@@ -205,3 +205,27 @@ class RequestDreamResponse(_message.Message):
     EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     event_id: str
     def __init__(self, event_id: _Optional[str] = ...) -> None: ...
+
+class ReindexRequest(_message.Message):
+    __slots__ = ("action",)
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    action: str
+    def __init__(self, action: _Optional[str] = ...) -> None: ...
+
+class ReindexResponse(_message.Message):
+    __slots__ = ("state", "done", "total", "built", "made", "wanted", "detail")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    BUILT_FIELD_NUMBER: _ClassVar[int]
+    MADE_FIELD_NUMBER: _ClassVar[int]
+    WANTED_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_FIELD_NUMBER: _ClassVar[int]
+    state: str
+    done: int
+    total: int
+    built: int
+    made: str
+    wanted: str
+    detail: str
+    def __init__(self, state: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., built: _Optional[int] = ..., made: _Optional[str] = ..., wanted: _Optional[str] = ..., detail: _Optional[str] = ...) -> None: ...

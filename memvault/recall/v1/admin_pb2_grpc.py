@@ -75,6 +75,11 @@ class AdminServiceStub:
                 request_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.RequestDreamRequest.SerializeToString,
                 response_deserializer=memvault_dot_recall_dot_v1_dot_admin__pb2.RequestDreamResponse.FromString,
                 _registered_method=True)
+        self.Reindex = channel.unary_unary(
+                '/memvault.recall.v1.AdminService/Reindex',
+                request_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.ReindexRequest.SerializeToString,
+                response_deserializer=memvault_dot_recall_dot_v1_dot_admin__pb2.ReindexResponse.FromString,
+                _registered_method=True)
 
 
 class AdminServiceServicer:
@@ -137,6 +142,13 @@ class AdminServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Reindex(self, request, context):
+        """Makes the index anew with what the settings ask for, beside recalls and writes; also tells how that stands.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AdminServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -179,6 +191,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.RequestDream,
                     request_deserializer=memvault_dot_recall_dot_v1_dot_admin__pb2.RequestDreamRequest.FromString,
                     response_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.RequestDreamResponse.SerializeToString,
+            ),
+            'Reindex': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reindex,
+                    request_deserializer=memvault_dot_recall_dot_v1_dot_admin__pb2.ReindexRequest.FromString,
+                    response_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.ReindexResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -398,6 +415,33 @@ class AdminService:
             '/memvault.recall.v1.AdminService/RequestDream',
             memvault_dot_recall_dot_v1_dot_admin__pb2.RequestDreamRequest.SerializeToString,
             memvault_dot_recall_dot_v1_dot_admin__pb2.RequestDreamResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reindex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memvault.recall.v1.AdminService/Reindex',
+            memvault_dot_recall_dot_v1_dot_admin__pb2.ReindexRequest.SerializeToString,
+            memvault_dot_recall_dot_v1_dot_admin__pb2.ReindexResponse.FromString,
             options,
             channel_credentials,
             insecure,

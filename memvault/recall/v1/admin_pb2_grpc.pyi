@@ -49,6 +49,8 @@ class AdminServiceStub:
     """Hits of the screening on the way out."""
     RequestDream: _grpc.UnaryUnaryMultiCallable[_admin_pb2.RequestDreamRequest, _admin_pb2.RequestDreamResponse]
     """Starts the nightly loop now."""
+    Reindex: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ReindexRequest, _admin_pb2.ReindexResponse]
+    """Makes the index anew with what the settings ask for, beside recalls and writes; also tells how that stands."""
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
@@ -71,6 +73,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """Hits of the screening on the way out."""
     RequestDream: _aio.UnaryUnaryMultiCallable[_admin_pb2.RequestDreamRequest, _admin_pb2.RequestDreamResponse]  # type: ignore[assignment]
     """Starts the nightly loop now."""
+    Reindex: _aio.UnaryUnaryMultiCallable[_admin_pb2.ReindexRequest, _admin_pb2.ReindexResponse]  # type: ignore[assignment]
+    """Makes the index anew with what the settings ask for, beside recalls and writes; also tells how that stands."""
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
     """For operators and the owner of a vault."""
@@ -138,5 +142,13 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.RequestDreamResponse, _abc.Awaitable[_admin_pb2.RequestDreamResponse]]:
         """Starts the nightly loop now."""
+
+    @_abc_1.abstractmethod
+    def Reindex(
+        self,
+        request: _admin_pb2.ReindexRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.ReindexResponse, _abc.Awaitable[_admin_pb2.ReindexResponse]]:
+        """Makes the index anew with what the settings ask for, beside recalls and writes; also tells how that stands."""
 
 def add_AdminServiceServicer_to_server(servicer: AdminServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -264,7 +264,7 @@ class GetIndexRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ...) -> None: ...
 
 class GetIndexResponse(_message.Message):
-    __slots__ = ("blocks", "passages", "users", "encoder_id", "write_version", "store", "conversations", "frozen")
+    __slots__ = ("blocks", "passages", "users", "encoder_id", "write_version", "store", "conversations", "frozen", "reindex")
     BLOCKS_FIELD_NUMBER: _ClassVar[int]
     PASSAGES_FIELD_NUMBER: _ClassVar[int]
     USERS_FIELD_NUMBER: _ClassVar[int]
@@ -273,6 +273,7 @@ class GetIndexResponse(_message.Message):
     STORE_FIELD_NUMBER: _ClassVar[int]
     CONVERSATIONS_FIELD_NUMBER: _ClassVar[int]
     FROZEN_FIELD_NUMBER: _ClassVar[int]
+    REINDEX_FIELD_NUMBER: _ClassVar[int]
     blocks: int
     passages: int
     users: int
@@ -281,4 +282,29 @@ class GetIndexResponse(_message.Message):
     store: str
     conversations: int
     frozen: int
-    def __init__(self, blocks: _Optional[int] = ..., passages: _Optional[int] = ..., users: _Optional[int] = ..., encoder_id: _Optional[str] = ..., write_version: _Optional[int] = ..., store: _Optional[str] = ..., conversations: _Optional[int] = ..., frozen: _Optional[int] = ...) -> None: ...
+    reindex: str
+    def __init__(self, blocks: _Optional[int] = ..., passages: _Optional[int] = ..., users: _Optional[int] = ..., encoder_id: _Optional[str] = ..., write_version: _Optional[int] = ..., store: _Optional[str] = ..., conversations: _Optional[int] = ..., frozen: _Optional[int] = ..., reindex: _Optional[str] = ...) -> None: ...
+
+class ReindexRequest(_message.Message):
+    __slots__ = ("action",)
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    action: str
+    def __init__(self, action: _Optional[str] = ...) -> None: ...
+
+class ReindexResponse(_message.Message):
+    __slots__ = ("state", "done", "total", "built", "made", "wanted", "detail")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    DONE_FIELD_NUMBER: _ClassVar[int]
+    TOTAL_FIELD_NUMBER: _ClassVar[int]
+    BUILT_FIELD_NUMBER: _ClassVar[int]
+    MADE_FIELD_NUMBER: _ClassVar[int]
+    WANTED_FIELD_NUMBER: _ClassVar[int]
+    DETAIL_FIELD_NUMBER: _ClassVar[int]
+    state: str
+    done: int
+    total: int
+    built: int
+    made: str
+    wanted: str
+    detail: str
+    def __init__(self, state: _Optional[str] = ..., done: _Optional[int] = ..., total: _Optional[int] = ..., built: _Optional[int] = ..., made: _Optional[str] = ..., wanted: _Optional[str] = ..., detail: _Optional[str] = ...) -> None: ...

@@ -65,6 +65,11 @@ class SearchServiceStub:
                 request_serializer=memvault_dot_search_dot_v1_dot_search__pb2.GetIndexRequest.SerializeToString,
                 response_deserializer=memvault_dot_search_dot_v1_dot_search__pb2.GetIndexResponse.FromString,
                 _registered_method=True)
+        self.Reindex = channel.unary_unary(
+                '/memvault.search.v1.SearchService/Reindex',
+                request_serializer=memvault_dot_search_dot_v1_dot_search__pb2.ReindexRequest.SerializeToString,
+                response_deserializer=memvault_dot_search_dot_v1_dot_search__pb2.ReindexResponse.FromString,
+                _registered_method=True)
 
 
 class SearchServiceServicer:
@@ -113,6 +118,13 @@ class SearchServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def Reindex(self, request, context):
+        """Makes the index anew with what the settings ask for while the present one answers; also tells how that stands.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_SearchServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -145,6 +157,11 @@ def add_SearchServiceServicer_to_server(servicer, server):
                     servicer.GetIndex,
                     request_deserializer=memvault_dot_search_dot_v1_dot_search__pb2.GetIndexRequest.FromString,
                     response_serializer=memvault_dot_search_dot_v1_dot_search__pb2.GetIndexResponse.SerializeToString,
+            ),
+            'Reindex': grpc.unary_unary_rpc_method_handler(
+                    servicer.Reindex,
+                    request_deserializer=memvault_dot_search_dot_v1_dot_search__pb2.ReindexRequest.FromString,
+                    response_serializer=memvault_dot_search_dot_v1_dot_search__pb2.ReindexResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -310,6 +327,33 @@ class SearchService:
             '/memvault.search.v1.SearchService/GetIndex',
             memvault_dot_search_dot_v1_dot_search__pb2.GetIndexRequest.SerializeToString,
             memvault_dot_search_dot_v1_dot_search__pb2.GetIndexResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Reindex(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memvault.search.v1.SearchService/Reindex',
+            memvault_dot_search_dot_v1_dot_search__pb2.ReindexRequest.SerializeToString,
+            memvault_dot_search_dot_v1_dot_search__pb2.ReindexResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -45,6 +45,8 @@ class SearchServiceStub:
     """Removes blocks now and publishes `memory.block.forgotten`."""
     GetIndex: _grpc.UnaryUnaryMultiCallable[_search_pb2.GetIndexRequest, _search_pb2.GetIndexResponse]
     """Counts and versions."""
+    Reindex: _grpc.UnaryUnaryMultiCallable[_search_pb2.ReindexRequest, _search_pb2.ReindexResponse]
+    """Makes the index anew with what the settings ask for while the present one answers; also tells how that stands."""
 
 @_typing.type_check_only
 class SearchServiceAsyncStub(SearchServiceStub):
@@ -63,6 +65,8 @@ class SearchServiceAsyncStub(SearchServiceStub):
     """Removes blocks now and publishes `memory.block.forgotten`."""
     GetIndex: _aio.UnaryUnaryMultiCallable[_search_pb2.GetIndexRequest, _search_pb2.GetIndexResponse]  # type: ignore[assignment]
     """Counts and versions."""
+    Reindex: _aio.UnaryUnaryMultiCallable[_search_pb2.ReindexRequest, _search_pb2.ReindexResponse]  # type: ignore[assignment]
+    """Makes the index anew with what the settings ask for while the present one answers; also tells how that stands."""
 
 class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
     """The only owner of blocks."""
@@ -114,5 +118,13 @@ class SearchServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_search_pb2.GetIndexResponse, _abc.Awaitable[_search_pb2.GetIndexResponse]]:
         """Counts and versions."""
+
+    @_abc_1.abstractmethod
+    def Reindex(
+        self,
+        request: _search_pb2.ReindexRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_search_pb2.ReindexResponse, _abc.Awaitable[_search_pb2.ReindexResponse]]:
+        """Makes the index anew with what the settings ask for while the present one answers; also tells how that stands."""
 
 def add_SearchServiceServicer_to_server(servicer: SearchServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

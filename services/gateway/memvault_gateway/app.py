@@ -110,7 +110,7 @@ async def build(settings: Settings, *, peers: Peers, bus: Bus, redis: Redis, clo
     write = Write(facts, confirmations, new_id, concurrency=settings.write_concurrency)
     forgetters = PeerForgetters(peers.router, peers.cascade, peers.slow_thinker)
     memory = Memory(search, facts, forgetters, known_clock, new_id, settings.deadline)
-    operations = PeerOperations(peers.router, peers.slow_thinker, bus)
+    operations = PeerOperations(peers.router, peers.search, peers.slow_thinker, bus)
     health = PartsHealth(peers, bus, redis)
     return App(
         recall=RecallHandlers(recalling, settings, new_id),

@@ -179,6 +179,10 @@ class Operations(Protocol):
         """Publish one again, or `all`; returns how many."""
         ...
 
+    async def reindex(self, action: str, *, timeout_s: float) -> Carried:
+        """Start or stop a reindex, or only look; how it stands."""
+        ...
+
     async def audit(self, user_id: str, limit: int) -> Carried:
         """Hits of the screening on the way out, newest first."""
         ...

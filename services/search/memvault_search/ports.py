@@ -223,6 +223,22 @@ class BlockIndex(Protocol):
         ...
 
 
+class NextIndex(Protocol):
+    """An index that is being built beside the one that answers."""
+
+    async def sources(self, user_id: str) -> dict[str, str]:
+        """Of each of a user's passages the hash that `build` noted."""
+        ...
+
+    async def build(self, user_id: str, passages: Sequence[PassageVectors], sources: Mapping[str, str]) -> None:
+        """Store passages, each with the hash of what it was built from; returns after it survives a kill."""
+        ...
+
+    async def drop_orphans(self, user_id: str, point_ids: Sequence[str]) -> None:
+        """Remove passages of this user."""
+        ...
+
+
 RerankStatus = Literal["OK", "NO_MODEL", "BREAKER_OPEN", "TIMEOUT", "UNREACHABLE", "FAILED"]
 
 

@@ -11,7 +11,8 @@ from memvault.recall.v1 import types_pb2
 from memvault.rpc.client import call
 from memvault.search.v1 import search_pb2 as pb
 from memvault.vectors.edge import EdgeStore
-from memvault_search.adapters.index import BLOCKS, PASSAGES, TOKENS, specs
+from memvault_search.adapters.collections import PASSAGES, TOKENS, specs
+from memvault_search.adapters.pointer import BLOCKS
 from memvault_search.domain.moment import Moment
 from memvault_search.handlers.convert import block_from
 from memvault_search.usecases.writing import Write

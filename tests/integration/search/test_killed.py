@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from memvault.vectors.edge import EdgeStore
+from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
+from memvault_search.domain.made import Made
 from tests.unit.search.conftest import DIMENSION, WordEncoder
 
 WRITER = """
@@ -51,7 +53,7 @@ async def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
     acknowledged = written_until_killed(tmp_path, 60)
     store = EdgeStore(tmp_path, flush_every_s=600)
     index = StoredIndex(store, dimension=DIMENSION, page=100, token_cache=10)
-    await index.open(encoder_id=WordEncoder.id, prefix_version=WordEncoder.prefix_version)
+    await Generations(store).open(index, Made(WordEncoder.id, WordEncoder.prefix_version, DIMENSION), {})
     loaded = await index.load("ann")
     whole = {stored.block.id for stored, _ in loaded.blocks}
     assert {f"turn-{number}" for number in acknowledged} <= whole

@@ -426,7 +426,7 @@ def test_the_shell_completes_commands():
         text=True,
         check=False,
     )
-    assert done.stdout.split() == ["recall"]
+    assert done.stdout.split() == ["recall", "reindex"]
 
 
 def test_a_folder_that_cannot_be_used_is_told_in_one_line_before_anything_starts(
@@ -455,3 +455,50 @@ def test_doctor_names_what_is_wrong_and_what_to_do(memvault, capsys, monkeypatch
     assert findings["settings"]["state"] == "problem"
     assert "nats" in findings["settings"]["advice"]
     assert "memvault up" in findings["memvault"]["advice"]
+
+
+def test_reindex_is_watched_until_it_is_done(memvault, gateway, capsys, monkeypatch):
+    monkeypatch.setattr("memvault.cli.reindex._LOOK_S", 0.0)
+    gateway.answer("/v1/reindex", {"state": "running", "total": 7})
+    gateway.answer("/v1/reindex", {"state": "running", "done": 3, "total": 7, "built": 4})
+    gateway.answer("/v1/reindex", {"state": "none", "built": 9, "made": "the new one"})
+    assert memvault("reindex") == Exit.OK
+    told = capsys.readouterr()
+    assert "3 of 7 blocks, 4 passages built" in told.err
+    assert "the index is made with the new one" in told.out
+    assert [one.body["action"] for one in gateway.seen] == ["start", "", ""]
+
+
+def test_a_reindex_that_is_interrupted_is_stopped_and_says_how_to_go_on(memvault, gateway, capsys, monkeypatch):
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memvault.cli.reindex.time.sleep", interrupted)
+    gateway.answer("/v1/reindex", {"state": "running", "total": 7})
+    assert memvault("reindex") == Exit.INTERRUPTED
+    assert "`memvault reindex` goes on here" in capsys.readouterr().err
+    assert [one.body["action"] for one in gateway.seen] == ["start", "stop"]
+
+
+def test_a_reindex_that_failed_says_why(memvault, gateway, capsys):
+    gateway.answer("/v1/reindex", {"state": "failed", "detail": "Fault: no memory left"})
+    assert memvault("reindex") == Exit.FAILED
+    assert "no memory left; nothing was lost" in capsys.readouterr().err
+    assert memvault("reindex", "--json") == Exit.FAILED
+    assert json.loads(capsys.readouterr().out)["state"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [("needed", "another encoder"), ("unfinished", "not finished"), ("failed", "failed"), ("running 3/7", "3/7")],
+)
+def test_doctor_says_that_the_index_is_not_what_the_settings_ask_for(memvault, gateway, capsys, state, told):
+    parts = [{"part": "search", "state": "ready", "details": {"frozen": "2", "reindex": state}}]
+    gateway.answer("/v1/status", {"parts": parts})
+    memvault("doctor", "--json")
+    findings = {item["what"]: item for item in json.loads(capsys.readouterr().out)["findings"]}
+    assert told in findings["index"]["told"]
+    assert "frozen=2" in findings["search"]["told"]
+    parts[0]["details"]["reindex"] = "none"
+    memvault("doctor", "--json")
+    assert "index" not in {item["what"] for item in json.loads(capsys.readouterr().out)["findings"]}

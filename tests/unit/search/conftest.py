@@ -76,16 +76,16 @@ class WordEncoder:
             raise self.outage
         if kind == "passage":
             self.texts += texts
-        rows = [np.stack([_direction(word) for word in search_tokens(text) or ["?"]]) for text in texts]
+        rows = [np.stack([self.direction(word) for word in search_tokens(text) or ["?"]]) for text in texts]
         vectors = unit_rows(np.stack([row.sum(axis=0) for row in rows]))
         tokens = tuple(TokenVectors(np.rint(row * 127).astype(np.int8)) if token_vectors else None for row in rows)
         return EmbeddedTexts(vectors, tokens)
 
-
-def _direction(word: str) -> np.ndarray:
-    rng = np.random.default_rng(zlib.crc32(word.encode()))
-    vector = rng.normal(size=DIMENSION).astype(np.float32)
-    return cast("np.ndarray", vector / np.linalg.norm(vector))
+    def direction(self, word: str) -> np.ndarray:
+        """Float32 [dimension] of length 1, another one for each word."""
+        rng = np.random.default_rng(zlib.crc32(word.encode()))
+        vector = rng.normal(size=self.dimension).astype(np.float32)
+        return cast("np.ndarray", vector / np.linalg.norm(vector))
 
 
 @dataclass
@@ -152,6 +152,10 @@ async def started(
     reranker: RuleReranker,
     clock: StandingClock,
     sequence: int = 0,
+    *,
+    former: WordEncoder | None = None,
+    house: WordEncoder | None = None,
+    store_name: str = "server",
 ) -> House:
     names: tuple[Profile, ...] = ("reference", "tuned")
     profiles = {name: load("search", SearchSettings, profile=name, environ={}, home=folder) for name in names}
@@ -162,8 +166,10 @@ async def started(
         peers=Peers(cast("Any", None)),
         bus=bus,
         store=store,
-        store_name="server",
+        store_name=store_name,
         embedder=encoder,
+        former=former,
+        house=house,
         clock=clock,
         reranker=reranker,
     )

@@ -6,14 +6,16 @@ import pytest
 
 from memvault.faults import Fault, Reason
 from memvault.vectors.opening import open_store
+from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
+from memvault_search.domain.made import Made
 
 
 async def opened(encoder_id: str, dimension: int) -> None:
     store = open_store("search", "embedded", flush_every_s=60.0, timeout_s=5)
     index = StoredIndex(store, dimension=dimension, page=10, token_cache=10)
     try:
-        await index.open(encoder_id=encoder_id, prefix_version="v1")
+        await Generations(store).open(index, Made(encoder_id, "v1", dimension, "1"), {})
     finally:
         await store.close()
 
@@ -30,5 +32,6 @@ async def test_the_encoder_is_named_and_what_to_do(
         await opened("another", dimension)
     assert refused.value.reason is Reason.EMBEDDER_CHANGED
     assert "the index was made by encoder the-first" in refused.value.message
+    assert "run `memvault reindex`" in refused.value.message
     assert "\n" not in refused.value.message
     await opened("the-first", 8)

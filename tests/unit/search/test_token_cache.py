@@ -9,7 +9,10 @@ import pytest
 
 from memvault.vectors import Point
 from memvault.vectors.opening import open_store
-from memvault_search.adapters.index import TOKENS, StoredIndex
+from memvault_search.adapters.collections import TOKENS
+from memvault_search.adapters.generations import Generations
+from memvault_search.adapters.index import StoredIndex
+from memvault_search.domain.made import Made
 
 KEPT = 2
 
@@ -28,7 +31,7 @@ async def test_what_another_question_crowds_out_of_memory_is_still_returned(
     index = StoredIndex(store, dimension=8, page=10, token_cache=KEPT)
     points = [str(uuid4()) for _ in range(6)]
     try:
-        await index.open(encoder_id="e", prefix_version="v1")
+        await Generations(store).open(index, Made("e", "v1", 8, "1"), {})
         await store.upsert(TOKENS, [*map(stored, points[:5]), stored(points[5], "bob")])
         await index.token_vectors("ann", points[:KEPT])
         first, second = await asyncio.gather(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -215,6 +216,34 @@ async def test_a_collection_without_vectors_holds_payloads(store: VectorStore) -
     await store.ensure(CollectionSpec("plain"))
     await store.upsert("plain", [Point(uuid_of(1), {"n": 1})])
     assert (await store.retrieve("plain", [uuid_of(1)]))[0].payload == {"n": 1}
+
+
+async def test_a_dropped_collection_is_gone_and_can_be_made_anew_with_other_vectors(store: VectorStore) -> None:
+    await store.ensure(CollectionSpec("kept"))
+    await store.upsert("kept", [Point(uuid_of(1), {"n": 1})])
+    await store.upsert("things", [point(1, "ann")])
+    await store.drop("things")
+    await store.drop("things")
+    await store.drop("never there")
+    other = replace(SPEC, dense={"meaning": DenseSpec(8)})
+    await store.ensure(other)
+    assert await store.count("things") == 0
+    await store.upsert("things", [Point(uuid_of(2), {"n": 2}, {"meaning": dense(*range(1, 9))})])
+    assert await found(store, None) == [2]
+    assert await store.count("kept") == 1
+
+
+async def test_a_collection_that_is_not_open_is_dropped_but_not_under_another_process(tmp_path: Path) -> None:
+    first, second = (EdgeStore(tmp_path, flush_every_s=60) for _ in range(2))
+    await first.ensure(SPEC)
+    with pytest.raises(StoreLockedError):
+        await second.drop("things")
+    await first.upsert("things", [point(1, "ann")])
+    await first.close()
+    await second.drop("things")
+    await second.ensure(SPEC)
+    assert await second.count("things") == 0
+    await second.close()
 
 
 async def test_what_was_written_is_there_after_reopening(tmp_path: Path) -> None:

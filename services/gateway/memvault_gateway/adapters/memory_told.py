@@ -139,6 +139,11 @@ class MemoryOperations(Part):
         self.reach()
         return 0
 
+    async def reindex(self, action: str, *, timeout_s: float) -> Carried:
+        """See `ports.Operations`."""
+        self.reach()
+        return admin_pb2.ReindexResponse(state="running" if action == "start" else "none")
+
     async def audit(self, user_id: str, limit: int) -> Carried:
         """See `ports.Operations`."""
         self.reach()

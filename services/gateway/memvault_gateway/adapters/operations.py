@@ -17,12 +17,14 @@ from memvault.router.v1 import router_pb2
 from memvault.rpc.client import call
 from memvault.rpc.stamps import timestamp
 from memvault.screening import is_unsafe_for_injection
+from memvault.search.v1 import search_pb2
 from memvault.slow_thinker.v1 import slow_thinker_pb2
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from memvault.router.v1.router_pb2_grpc import RouterServiceAsyncStub
+    from memvault.search.v1.search_pb2_grpc import SearchServiceAsyncStub
     from memvault.slow_thinker.v1.slow_thinker_pb2_grpc import SlowThinkerServiceAsyncStub
 
 _ALL = "all"
@@ -34,9 +36,14 @@ class PeerOperations:
     """See `ports.Operations`."""
 
     def __init__(
-        self, router: RouterServiceAsyncStub, slow_thinker: SlowThinkerServiceAsyncStub, bus: Bus | None
+        self,
+        router: RouterServiceAsyncStub,
+        search: SearchServiceAsyncStub,
+        slow_thinker: SlowThinkerServiceAsyncStub,
+        bus: Bus | None,
     ) -> None:
         self._router = router
+        self._search = search
         self._slow_thinker = slow_thinker
         self._known_bus = bus
 
@@ -83,6 +90,19 @@ class PeerOperations:
         for one in ids:
             await self._bus.replay(one)
         return len(ids)
+
+    async def reindex(self, action: str, *, timeout_s: float) -> pb.ReindexResponse:
+        """See `ports.Operations`."""
+        told = await call(self._search.Reindex, search_pb2.ReindexRequest(action=action), timeout_s=timeout_s)
+        return pb.ReindexResponse(
+            state=told.state,
+            done=told.done,
+            total=told.total,
+            built=told.built,
+            made=told.made,
+            wanted=told.wanted,
+            detail=told.detail,
+        )
 
     async def audit(self, user_id: str, limit: int) -> pb.ListAuditResponse:
         """See `ports.Operations`."""

@@ -114,6 +114,12 @@ class AdminHandlers(AdminServiceServicer):
         await self._facts.dream(user_id, event_id=event_id, at=self._clock.now())
         return pb.RequestDreamResponse(event_id=event_id)
 
+    async def Reindex(
+        self, request: pb.ReindexRequest, context: ServicerContext[pb.ReindexRequest, pb.ReindexResponse]
+    ) -> pb.ReindexResponse:
+        refuse_unknown(request)
+        return _as(pb.ReindexResponse, await self._operations.reindex(request.action, timeout_s=self._timeout_s))
+
 
 def _as(kind: type[_M], carried: object) -> _M:
     if not isinstance(carried, kind):

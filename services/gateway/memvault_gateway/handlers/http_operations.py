@@ -102,4 +102,12 @@ def operations_of(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHa
             admin.RequestDream,
             "Start the nightly loop.",
         ),
+        Operation(
+            "POST",
+            "/v1/reindex",
+            a.ReindexRequest,
+            a.ReindexResponse,
+            admin.Reindex,
+            "Make the index anew with what the settings ask for, or tell how that stands.",
+        ),
     )

@@ -11,18 +11,17 @@ import numpy as np
 from memvault.faults import Fault, Reason
 from memvault.vectors import (
     And,
-    CollectionSpec,
     Condition,
-    DenseSpec,
     Eq,
-    FieldKind,
     Point,
     Record,
     TimeRange,
     VectorStore,
 )
+from memvault_search.adapters.collections import PASSAGES, TOKENS, named, vector_specs
 from memvault_search.adapters.head_payload import SUMMARY, from_payload, state_payload, to_payload
 from memvault_search.adapters.index_filter import condition_of
+from memvault_search.adapters.pointer import BLOCKS, Generation
 from memvault_search.adapters.points import (
     loaded_passage,
     moment_of,
@@ -34,53 +33,22 @@ from memvault_search.adapters.points import (
 )
 from memvault_search.domain.block import StoredBlock
 from memvault_search.domain.embedding import TokenVectors
+from memvault_search.domain.made import Made
 from memvault_search.domain.moment import Moment
 from memvault_search.domain.passages import encoder_point_id, forgotten_id, head_id, user_tombstone_id, vault_id
 from memvault_search.domain.selection import Selection
-from memvault_search.domain.views import VIEWS
 from memvault_search.ports import LoadedPassage, LoadedUser, PassageVectors, RankedPoints, Ranker
 
-BLOCKS = "search_blocks"
-PASSAGES = "search_passages"
-TOKENS = "search_tokens"
 _FORGET_KIND = "forgotten"
 
 
-def specs(dimension: int) -> tuple[CollectionSpec, ...]:
-    """The collections of the search service for an encoder of this dimension."""
-    return (
-        CollectionSpec(
-            BLOCKS,
-            fields={
-                "user_id": FieldKind.KEYWORD,
-                "kind": FieldKind.KEYWORD,
-                "holds": FieldKind.KEYWORD,
-            },
-        ),
-        CollectionSpec(
-            PASSAGES,
-            dense={view: DenseSpec(dimension) for view in VIEWS},
-            sparse=tuple(f"{view}_words" for view in VIEWS),
-            fields={
-                "user_id": FieldKind.KEYWORD,
-                "block_id": FieldKind.KEYWORD,
-                "service": FieldKind.KEYWORD,
-                "tags": FieldKind.KEYWORD,
-                "source_kind": FieldKind.KEYWORD,
-                "conversation_id": FieldKind.KEYWORD,
-                "event_time": FieldKind.TIME,
-                "known_at": FieldKind.TIME,
-            },
-        ),
-        CollectionSpec(TOKENS, fields={"user_id": FieldKind.KEYWORD}),
-    )
-
-
 class StoredIndex:
-    """A `BlockIndex` on any `VectorStore` that holds the collections of `specs`."""
+    """A `BlockIndex` on any `VectorStore`: blocks, and one generation of their vectors."""
 
     def __init__(self, store: VectorStore, *, dimension: int, page: int, token_cache: int) -> None:
-        """Nothing is opened before `open`.
+        """Nothing is opened before `use`.
+
+        `next` is a generation that is being built: what is forgotten goes from there as well.
 
         Args:
             store: not opened yet.
@@ -93,33 +61,55 @@ class StoredIndex:
         self._page = page
         self._token_cache_size = token_cache
         self._token_cache: dict[str, tuple[TokenVectors, ...]] = {}
+        self._generation = Generation(0, Made("", ""))
+        self._retired = False
+        self.next: StoredIndex | None = None
 
-    async def open(self, *, encoder_id: str, prefix_version: str) -> None:
-        """Open or create the collections, and check that they were made by this encoder.
+    @property
+    def made(self) -> Made:
+        """What made the generation that is open."""
+        return self._generation.made
 
-        Raises:
-            Fault: EMBEDDER_CHANGED when another one made them.
-        """
-        blocks, *others = specs(self._dimension)
-        await self._store.ensure(blocks)
-        # before the vectors: another encoder is the reason, another dimension only what follows from it
-        await self._check_encoder({"encoder_id": encoder_id, "prefix_version": prefix_version})
-        for spec in others:
+    @property
+    def _passages(self) -> str:
+        return named(PASSAGES, self._generation.number)
+
+    @property
+    def _tokens(self) -> str:
+        return named(TOKENS, self._generation.number)
+
+    async def use(self, generation: Generation) -> None:
+        """Open or create the collections of a generation; all that is asked and written is there from now on."""
+        self._generation = generation
+        for spec in vector_specs(self._dimension, generation.number):
             await self._store.ensure(spec)
 
-    async def _check_encoder(self, mine: Mapping[str, str]) -> None:
-        found = await self._store.retrieve(BLOCKS, [encoder_point_id()])
-        if not found:
-            await self._store.upsert(BLOCKS, [Point(encoder_point_id(), {"kind": "encoder", **mine})])
-            return
-        made_by = {name: found[0].payload[name] for name in mine}
-        if made_by != mine:
-            text = (
-                f"the index was made by encoder {made_by['encoder_id']} (prefixes {made_by['prefix_version']}), "
-                f"this is {mine['encoder_id']} ({mine['prefix_version']}): set the former encoder again, or start "
-                "with a new MEMVAULT_HOME and import again"
-            )
-            raise Fault(Reason.EMBEDDER_CHANGED, text)
+    def beside(self, generation: Generation) -> StoredIndex:
+        """The same on other collections of vectors, not opened yet."""
+        return StoredIndex(
+            self._store,
+            dimension=generation.made.dimension,
+            page=self._page,
+            token_cache=self._token_cache_size,
+        )
+
+    def retire(self) -> None:
+        """Let those who still read finish, though another generation took over."""
+        self._retired = True
+
+    async def sources(self, user_id: str) -> dict[str, str]:
+        """Of each passage what it was built from, as `build` noted it; empty where a write took its place."""
+        found = await self._all(self._passages, Eq("user_id", user_id))
+        return {one.id: one.payload.get("source", "") for one in found}
+
+    async def build(self, user_id: str, passages: Sequence[PassageVectors], sources: Mapping[str, str]) -> None:
+        """Write passages with a note of what they were built from; their blocks stay as they are."""
+        points = [passage_point(one) for one in passages]
+        for point in points:
+            point.payload["source"] = sources[point.id]
+        # token vectors first: a passage with its note is whole
+        await self._store.upsert(self._tokens, token_points(user_id, passages))
+        await self._store.upsert(self._passages, points)
 
     async def users(self) -> list[str]:
         """All users with a vault point."""
@@ -129,7 +119,7 @@ class StoredIndex:
         """Read heads and passages page by page and put them together."""
         own = Eq("user_id", user_id)
         heads = await self._all(BLOCKS, own)
-        passages = {one.id: one for one in await self._all(PASSAGES, own, with_vectors=True)}
+        passages = {one.id: one for one in await self._all(self._passages, own, with_vectors=True)}
         tombstone = await self._store.retrieve(BLOCKS, [user_tombstone_id(user_id)])
         version = max((one.payload["write_version"] for one in tombstone), default=0)
         forgotten: dict[str, Moment] = {}
@@ -151,7 +141,7 @@ class StoredIndex:
     async def find(self, user_id: str, rankers: Sequence[Ranker], selection: Selection) -> dict[str, RankedPoints]:
         """Ask all rankers in one batch, without payloads: what the points are is known from memory."""
         condition = condition_of(user_id, selection)
-        found = await self._store.query_batch(PASSAGES, [to_query(one, condition) for one in rankers])
+        found = await self._store.query_batch(self._passages, [to_query(one, condition) for one in rankers])
         return {
             name: RankedPoints(
                 tuple(hit.id for hit in hits),
@@ -170,25 +160,25 @@ class StoredIndex:
         write_version: int,
     ) -> int:
         """Passages first, the head last: what has a head is whole."""
-        await self._store.upsert(PASSAGES, [passage_point(one) for one in passages])
-        await self._store.upsert(TOKENS, token_points(user_id, passages))
+        await self._store.upsert(self._passages, [passage_point(one) for one in passages])
+        await self._store.upsert(self._tokens, token_points(user_id, passages))
         for one in passages:
             self._token_cache.pop(one.passage.point_id, None)
         heads = [Point(head_id(user_id, one.block.id), to_payload(one)) for one in stored]
         await self._store.upsert(BLOCKS, heads)
-        await self._drop_points(stale_points)
+        await self.drop_points(stale_points)
         return await self.raise_version(user_id, write_version)
 
     async def rewrite(self, user_id: str, passages: Sequence[PassageVectors]) -> None:
         """Write whole points again; token vectors of views that have none now stay."""
-        await self._store.upsert(PASSAGES, [passage_point(one) for one in passages])
+        await self._store.upsert(self._passages, [passage_point(one) for one in passages])
         for point in token_points(user_id, passages):
-            await self._store.set_payload(TOKENS, [point.id], point.payload)
+            await self._store.set_payload(self._tokens, [point.id], point.payload)
             self._token_cache.pop(point.id, None)
 
     async def passages(self, user_id: str, point_ids: Sequence[str]) -> dict[str, LoadedPassage]:
         """Read passages back with all their vectors."""
-        found = await self._store.retrieve(PASSAGES, point_ids, with_vectors=True)
+        found = await self._store.retrieve(self._passages, point_ids, with_vectors=True)
         return {one.id: loaded_passage(one) for one in found if one.payload["user_id"] == user_id}
 
     async def save(self, user_id: str, stored: Sequence[StoredBlock]) -> list[str]:
@@ -225,13 +215,21 @@ class StoredIndex:
         ]
         await self._store.upsert(BLOCKS, marks)
         await self._store.delete(BLOCKS, [head_id(user_id, one.block.id) for one in stored])
-        await self._drop_points([one.point_id for block in stored for one in block.passages])
+        await self.drop_points([one.point_id for block in stored for one in block.passages])
         return await self.raise_version(user_id, write_version)
 
     async def write_version(self, user_id: str) -> int:
-        """Read the vault point, or what a forgotten user left."""
-        points = await self._store.retrieve(BLOCKS, [vault_id(user_id), user_tombstone_id(user_id)])
-        return max((one.payload["write_version"] for one in points), default=0)
+        """Read the vault point, or what a forgotten user left.
+
+        Raises:
+            Fault: EMBEDDER_CHANGED when another replica moved on to the next generation.
+        """
+        wanted = [vault_id(user_id), user_tombstone_id(user_id), encoder_point_id()]
+        points = {one.id: one.payload for one in await self._store.retrieve(BLOCKS, wanted)}
+        pointer = points.pop(encoder_point_id(), {})
+        if pointer.get("generation", 0) > self._generation.number and not self._retired:
+            raise Fault(Reason.EMBEDDER_CHANGED, "another replica renewed the index: restart this one")
+        return max((one["write_version"] for one in points.values()), default=0)
 
     async def raise_version(self, user_id: str, at_least: int) -> int:
         """Count a write by compare-and-set, so that two replicas never share a version."""
@@ -258,9 +256,8 @@ class StoredIndex:
     async def remove_user(self, user_id: str, *, forgotten: Moment, write_version: int) -> None:
         """Remove by the user's name."""
         await self.mark_user_forgotten(user_id, forgotten, write_version=write_version)
-        for collection in (BLOCKS, PASSAGES, TOKENS):
-            await self._store.delete(collection, Eq("user_id", user_id))
-        self._token_cache.clear()
+        await self._store.delete(BLOCKS, Eq("user_id", user_id))
+        await self.drop_vectors(user_id)
         await self._store.flush()
 
     async def mark_user_forgotten(self, user_id: str, forgotten: Moment, *, write_version: int) -> None:
@@ -285,15 +282,15 @@ class StoredIndex:
 
     async def drop_orphans(self, user_id: str, point_ids: Sequence[str]) -> None:
         """Remove passages that belong to no block."""
-        found = await self._store.retrieve(PASSAGES, point_ids)
-        await self._drop_points([one.id for one in found if one.payload["user_id"] == user_id])
+        found = await self._store.retrieve(self._passages, point_ids)
+        await self.drop_points([one.id for one in found if one.payload["user_id"] == user_id])
 
     async def token_vectors(self, user_id: str, point_ids: Sequence[str]) -> dict[str, tuple[TokenVectors, ...]]:
         """Token vectors, from memory where they were read lately."""
         # taken before the wait: meanwhile other questions fill the cache, and what lay in it makes room
         found = {one: self._token_cache[one] for one in point_ids if one in self._token_cache}
         missing = [one for one in point_ids if one not in found]
-        for record in await self._store.retrieve(TOKENS, missing):
+        for record in await self._store.retrieve(self._tokens, missing):
             if record.payload["user_id"] == user_id:
                 found[record.id] = token_vectors_of(record.payload)
                 self._remember_tokens(record.id, found[record.id])
@@ -303,7 +300,7 @@ class StoredIndex:
         """Count points of both collections."""
         blocks = await self._store.count(BLOCKS, Eq("kind", "block"))
         frozen = await self._store.count(BLOCKS, Eq("holds", SUMMARY))
-        return blocks, await self._store.count(PASSAGES), frozen
+        return blocks, await self._store.count(self._passages), frozen
 
     async def _all(self, collection: str, condition: Condition, *, with_vectors: bool = False) -> list[Record]:
         records: list[Record] = []
@@ -316,9 +313,20 @@ class StoredIndex:
             if offset is None:
                 return records
 
-    async def _drop_points(self, point_ids: Sequence[str]) -> None:
-        await self._store.delete(PASSAGES, list(point_ids))
-        await self._store.delete(TOKENS, list(point_ids))
+    async def drop_vectors(self, user_id: str) -> None:
+        """Remove all vectors of a user, here and in the next generation; blocks stay."""
+        for collection in (self._passages, self._tokens):
+            await self._store.delete(collection, Eq("user_id", user_id))
+        self._token_cache.clear()
+        if self.next is not None:
+            await self.next.drop_vectors(user_id)
+
+    async def drop_points(self, point_ids: Sequence[str]) -> None:
+        """Remove passages, here and in the next generation."""
+        if self.next is not None:
+            await self.next.drop_points(point_ids)
+        await self._store.delete(self._passages, list(point_ids))
+        await self._store.delete(self._tokens, list(point_ids))
         for one in point_ids:
             self._token_cache.pop(one, None)
 

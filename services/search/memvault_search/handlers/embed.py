@@ -3,7 +3,6 @@
 import numpy as np
 
 from memvault.embed.v1 import embed_pb2 as pb
-from memvault.embed.v1 import embed_pb2_grpc as rpc
 from memvault.faults import Fault, Reason
 from memvault.slow_thinker.v1 import prefetch_pb2
 from memvault_search.domain.embedding import KINDS, FloatArray, TextKind, TokenVectors
@@ -13,7 +12,7 @@ MOST_TEXTS = 512  # the contract's
 LONGEST_TEXT = 64 * 1024  # bytes, as long as a block
 
 
-class EmbedHandlers(rpc.EmbedServiceServicer):
+class EmbedHandlers:
     """Vectors for the other services."""
 
     def __init__(self, embedder: Embedder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC
 
 from memvault.bus import subjects
@@ -42,15 +43,6 @@ class EventHandlers:
         self._forgetting = forgetting
         self._signals = signals
         self._dreaming = dreaming
-
-    def subscribe(self, bus: Bus) -> None:
-        """Register all handlers; before the bus starts."""
-        bus.subscribe(subjects.SEARCH_BLOCKS, pb.BlockUpserted, self.upserted)
-        bus.subscribe(subjects.SEARCH_ANNOTATIONS, pb.BlockAnnotated, self.annotated)
-        bus.subscribe(subjects.SEARCH_FORGET, pb.BlockForgotten, self.forgotten)
-        bus.subscribe(subjects.SEARCH_ACCESSES, pb.BlockAccessed, self.accessed)
-        bus.subscribe(subjects.SEARCH_FEEDBACK, pb.FeedbackRecorded, self.judged)
-        bus.subscribe(subjects.SEARCH_DREAM, pb.DreamRequested, self.dreamed)
 
     async def upserted(self, event: Event[pb.BlockUpserted]) -> None:
         """`memory.block.upserted`."""
@@ -101,6 +93,16 @@ class EventHandlers:
         """`maintenance.dream.requested`."""
         user = event.message.user_id
         await self._dreaming.dream(event.message.run_id or event.id, _user(user) if user else "")
+
+
+def subscribe(bus: Bus, current: Callable[[], EventHandlers]) -> None:
+    """Register all handlers, each of those that are current when an event comes; before the bus starts."""
+    bus.subscribe(subjects.SEARCH_BLOCKS, pb.BlockUpserted, lambda event: current().upserted(event))
+    bus.subscribe(subjects.SEARCH_ANNOTATIONS, pb.BlockAnnotated, lambda event: current().annotated(event))
+    bus.subscribe(subjects.SEARCH_FORGET, pb.BlockForgotten, lambda event: current().forgotten(event))
+    bus.subscribe(subjects.SEARCH_ACCESSES, pb.BlockAccessed, lambda event: current().accessed(event))
+    bus.subscribe(subjects.SEARCH_FEEDBACK, pb.FeedbackRecorded, lambda event: current().judged(event))
+    bus.subscribe(subjects.SEARCH_DREAM, pb.DreamRequested, lambda event: current().dreamed(event))
 
 
 def _user(user_id: str) -> str:

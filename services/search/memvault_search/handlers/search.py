@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import recall_pb2, types_pb2
 from memvault.search.v1 import search_pb2 as pb
-from memvault.search.v1 import search_pb2_grpc as rpc
 from memvault_search.domain.fusion import Cutoffs
 from memvault_search.handlers.convert import (
     block_to,
@@ -34,8 +34,8 @@ MOST_NAMED = 1000
 PAGE = 256
 
 
-class SearchHandlers(rpc.SearchServiceServicer):
-    """Decodes, calls, encodes."""
+class SearchHandlers:
+    """Decodes, calls, encodes: the calls of one index."""
 
     def __init__(  # noqa: PLR0913 - use cases and what the answers say of the service
         self,
@@ -47,6 +47,8 @@ class SearchHandlers(rpc.SearchServiceServicer):
         *,
         dimension: int,
         encoder_id: str,
+        other_encoders: AbstractSet[str],
+        house_encoder_id: str,
         store: str,
         profile: str,
         limit: int,
@@ -58,6 +60,8 @@ class SearchHandlers(rpc.SearchServiceServicer):
         self._clock = clock
         self._dimension = dimension
         self._encoder_id = encoder_id
+        self._other_encoders = other_encoders
+        self._tells_vector = house_encoder_id == encoder_id  # others could not read it
         self._store = store
         self._profile = profile
         self._limit = limit
@@ -80,7 +84,7 @@ class SearchHandlers(rpc.SearchServiceServicer):
             write_version=found.write_version,
             scoring_profile=found.strengths,
             profile=found.profile,
-            query_vector=packed(found.vector),
+            query_vector=packed(found.vector) if self._tells_vector else b"",
             time_filtered=found.time_filtered,
         )
 
@@ -147,7 +151,13 @@ class SearchHandlers(rpc.SearchServiceServicer):
         if not message.query.strip():
             raise Fault(Reason.QUERY_REQUIRED, "ask something: the query is empty", field="query")
         made_here = not message.encoder_id or message.encoder_id == self._encoder_id
-        if not made_here:
+        if not made_here and message.encoder_id in self._other_encoders:
+            # of the encoder that the house kept when the index changed its own, or from just before that: the question
+            # is embedded here, as if it had come without vectors
+            message = pb.Understanding.FromString(message.SerializeToString())
+            for name in ("query_vector", "query_tokens", "hyde_vector", "raw_query_vector"):
+                message.ClearField(name)
+        elif not made_here:
             text = f"the vectors are of {message.encoder_id}, the index of {self._encoder_id}: embed again"
             raise Fault(Reason.EMBEDDER_CHANGED, text)
         return Question(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
@@ -47,6 +48,13 @@ class Encoder:
             for stored in fresh
             for passage in stored.passages
         ]
+
+    def sources(self, stored: StoredBlock, contexts: Contexts) -> dict[str, str]:
+        """Of each passage of a block a hash of all that its point is made of, but for the encoder and averages."""
+        return {
+            passage.point_id: _source(stored, [_wanted(stored, passage.number, view, contexts) for view in VIEWS])
+            for passage in stored.passages
+        }
 
     async def contexts_again(self, vault: Vault, block_ids: Iterable[str], contexts: Contexts) -> list[PassageVectors]:
         """The first and last passages of blocks whose neighbours changed, with their new context views."""
@@ -139,6 +147,11 @@ def _wanted(stored: StoredBlock, number: int, view: View, contexts: Contexts) ->
     else:
         meaning, words = (contexts.text(stored, number, dated=dated) for dated in (False, True))
     return _Wanted(stored.block.service, view, meaning, words)
+
+
+def _source(stored: StoredBlock, wanted: Sequence[_Wanted]) -> str:
+    parts = [stored.content_hash, *(part for one in wanted for part in (one.meaning, one.words))]
+    return blake2b("\x1e".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def terms_of(vectors: ViewVectors) -> Terms:

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 
+from memvault.faults import Fault, Reason
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.moment import Moment
 from memvault_search.domain.passages import head_id
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.domain.vault import IndexedPassage, Vault
 from memvault_search.ports import BlockIndex, LoadedUser
+from memvault_search.usecases.gate import Gate
 
 
 class Vaults:
     """Hands out vaults. The index is the record: a vault that may be wrong is dropped and read again."""
 
-    def __init__(self, index: BlockIndex, means: EncoderMeans, *, blocks_in_memory: int, shared: bool) -> None:
+    def __init__(
+        self, index: BlockIndex, means: EncoderMeans, gate: Gate, *, blocks_in_memory: int, shared: bool
+    ) -> None:
         """Nothing is loaded before it is asked for.
 
         Args:
             index: where blocks are kept for good.
             means: the encoder's mean vectors, for calibrated similarity.
+            gate: whoever changes a vault passes it.
             shared: other replicas write to the index too: each use asks it for the write version first.
             blocks_in_memory: over all users; beyond it the least recently used vaults are dropped.
         """
         self._index = index
         self._means = means
+        self._gate = gate
+        self._retired = False
         self._blocks_in_memory = blocks_in_memory
         self._shared = shared
         self._vaults: dict[str, Vault] = {}
@@ -54,7 +62,20 @@ class Vaults:
 
     @asynccontextmanager
     async def changing(self, user_id: str) -> AsyncIterator[Vault]:
-        """The user's vault, for a change: one at a time; after a failure it is read again from the index."""
+        """The user's vault, for a change: one at a time; after a failure it is read again from the index.
+
+        Raises:
+            Fault: VERSION_CONFLICT when another index took the place of this one meanwhile.
+        """
+        async with self._gate.passing():
+            if self._retired:
+                raise Fault(Reason.VERSION_CONFLICT, "the index was renewed meanwhile: try again")
+            async with self.locked(user_id) as vault:
+                yield vault
+
+    @asynccontextmanager
+    async def locked(self, user_id: str) -> AsyncIterator[Vault]:
+        """The same for whoever holds the gate, or changes something beside the vault only."""
         lock = self._locks.setdefault(user_id, _CountedLock())
         lock.users += 1
         try:
@@ -80,6 +101,26 @@ class Vaults:
         stored = await self._index.write_version(user_id)
         if stored > known and self._vaults.get(user_id) is vault and vault.write_version == known:
             self.drop(user_id)
+
+    def retire(self) -> None:
+        """Refuse changes from now on; questions that began may still read."""
+        self._retired = True
+
+    async def adopt(self, former: Vaults, anew: AbstractSet[str]) -> None:
+        """Hold in memory the users that `former` holds, as they are there; the vectors are this index's own.
+
+        Users `anew` are read from the index. Nobody may change anything meanwhile.
+        """
+        for user_id, theirs in list(former.loaded().items()):
+            mine = self._vaults.get(user_id)
+            if mine is None or user_id in anew or len(mine) != len(theirs):
+                self.drop(user_id)
+                await self._held_or_loaded(user_id)
+                continue
+            for stored in theirs.blocks():
+                mine.change(stored)
+            mine.write_version = theirs.write_version
+            self._forgotten[user_id] = dict(former._forgotten.get(user_id, {}))
 
     def drop(self, user_id: str) -> None:
         """Let go of a vault; the next reader loads it anew."""
