@@ -1,13 +1,14 @@
 """R-08: questions that need what was said before."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memvault.runtime.settings import load
 from memvault_router.adapters.data_files import load_language
-from memvault_router.domain.operators.follow_up import complete, depends_on_before
-from memvault_router.domain.state import Said
+from memvault_router.domain.operators.follow_up import FollowUp, complete, depends_on_before
+from memvault_router.domain.state import Question, Said
 from memvault_router.settings import RouterSettings
 
 SHAPES = load_language().shapes
@@ -84,3 +85,13 @@ def test_only_the_end_of_a_long_utterance_is_used():
     completed = complete("why?", said, SHAPES, NUMBERS)
     assert completed.endswith("the OCR project why?")
     assert len(completed) <= NUMBERS.max_chars + len(" why?")
+
+
+@pytest.mark.parametrize(
+    ("off", "completed"),
+    [(frozenset(), "How is the MLX port doing? and then?"), (frozenset({"completion"}), "and then?")],
+)
+def test_completion_can_be_switched_off(off, completed):
+    said = (Said("user", "How is the MLX port doing?"),)
+    state = Question("and then?", datetime(2026, 11, 29, tzinfo=UTC), UTC, said=said, off=off)
+    assert FollowUp(SHAPES, NUMBERS)(state).completed == completed

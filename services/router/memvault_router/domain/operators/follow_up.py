@@ -113,7 +113,7 @@ class FollowUp:
     name: str = "follow_up"
 
     def __call__(self, state: Question) -> Question:
-        """Fill `completed`; equal to the query when it stands alone or nothing was said before."""
-        if not depends_on_before(state.query, self.shapes, self.numbers):
+        """Fill `completed`; equal to the query when it stands alone, nothing was said before, or it is switched off."""
+        if "completion" in state.off or not depends_on_before(state.query, self.shapes, self.numbers):
             return replace(state, completed=state.query)
         return replace(state, completed=complete(state.query, state.said, self.shapes, self.numbers))

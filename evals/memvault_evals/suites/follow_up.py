@@ -1,0 +1,100 @@
+"""Suite follow_up: is what is said next understood with what was said before it (R-08)?
+
+At each point of the conversations of the prefetch sets the real next utterance is asked, with the utterances before it
+in its context, and it is counted whether the first cards hold a document that it needs. `--off completion` asks the
+same without completing anything. Nothing is played: no prepared answer can serve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from memvault_evals.asking import DEADLINE_MS, DEPTH, TOKEN_BUDGET, Variant
+from memvault_evals.house import Client, EvalError
+from memvault_evals.metrics import measures
+from memvault_evals.results import Row, SetReport, averaged
+from memvault_evals.suites.conversations import KDCONV, MTRAG, Conversation, Point, drawn, read_conversations
+from memvault_evals.suites.prefetch import PREFETCH
+from memvault_evals.suites.suite import Run
+
+NEXT = {"mtrag_next": MTRAG, "kdconv_next": KDCONV}
+"""Sets by name, and the files that hold them: a report has one entry for each name, so that prefetch keeps its own."""
+ALL, COMPLETED = "all", "completed"
+METRICS = ("hit@5", "hit@10", "recall@5", "recall@10", "MRR")
+
+
+class FollowUpSuite:
+    """Asks every point under every variant, side by side."""
+
+    name = "follow_up"
+    sets: tuple[str, ...] = tuple(NEXT)
+
+    def fill(self, set_name: str, run: Run) -> None:
+        """Write what the users remember, as the suite prefetch does."""
+        PREFETCH.fill(NEXT[set_name], run)
+
+    def measure(self, set_name: str, run: Run) -> Mapping[str, SetReport]:
+        """Ask, and report all points, and those that any variant completed."""
+        conversations = drawn(read_conversations(run.data, NEXT[set_name], run.scopes), run.points)
+        points = [(one, point) for one in conversations for point in one.points]
+        each = [(variant, one, point) for one, point in points for variant in run.variants]
+        run.progress.begin(f"{set_name}: asking", len(each))
+        asks = [
+            (f"{set_name}|{variant.label}|{point.id}", partial(ask, run.gateway.client, one, point, variant))
+            for variant, one, point in each
+        ]
+        told: dict[str, dict[str, Any]] = {variant.label: {} for variant in run.variants}
+        for (variant, _, point), answer in zip(each, run.answers(asks), strict=True):
+            told[variant.label][point.id] = answer
+        return report([point for _, point in points], told)
+
+
+def ask(client: Client, conversation: Conversation, point: Point, variant: Variant) -> dict[str, Any]:
+    """Ask what is said next and return what was found and how it was understood.
+
+    Raises:
+        EvalError: When a part of the answer was degraded.
+    """
+    before = conversation.turns[: point.after + 1]
+    context = {
+        "user_id": conversation.user_id,
+        "recent_utterances": [{"speaker": speaker, "text": text} for speaker, text in before],
+        "origin": "eval",
+        "limit": DEPTH,
+        "token_budget": TOKEN_BUDGET,
+        "deadline_ms": DEADLINE_MS,
+        "explain": True,
+        "evaluation": variant.evaluation | {"off": sorted({*variant.off, "prefetch"})},
+    }
+    answer = client.recall(point.following, context)
+    if answer.get("degraded"):
+        raise EvalError(f"{point.id} under {variant.label!r} was answered degraded: {answer['degraded']}")
+    cards = [*answer.get("cards", []), *answer.get("cascade_cards", [])]
+    ranked = sorted((card for card in cards if card["kind"] == "block"), key=lambda card: -card.get("score", 0.0))
+    return {
+        "ranked": list(dict.fromkeys(card["block_id"] for card in ranked)),
+        "completed": answer["explanation"]["completed_query"] != point.following,
+    }
+
+
+def report(points: Sequence[Point], told: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, SetReport]:
+    """Return a report for each variant; the level `completed` holds the same points in all of them."""
+    completed = {point.id for point in points if any(answers[point.id]["completed"] for answers in told.values())}
+    return {
+        label: averaged(
+            [_row(point, answers[point.id], whole=point.id in completed) for point in points],
+            {"points": len(points), "completed": sum(answers[point.id]["completed"] for point in points)},
+        )
+        for label, answers in told.items()
+    }
+
+
+def _row(point: Point, told: Mapping[str, Any], *, whole: bool) -> Row:
+    found = measures(told["ranked"], point.need)
+    kept = {name: found[name] for name in METRICS}
+    return Row(point.id, point.kind, {ALL: kept, COMPLETED: kept} if whole else {ALL: kept}, told)
+
+
+FOLLOW_UP = FollowUpSuite()
