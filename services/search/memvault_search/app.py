@@ -36,7 +36,7 @@ from memvault_search.handlers.events import EventHandlers, subscribe
 from memvault_search.handlers.search import SearchHandlers
 from memvault_search.ports import Clock, Embedder, Reranker, RunningEmbedder
 from memvault_search.settings import Profile, SearchSettings
-from memvault_search.usecases.dreaming import Dreaming
+from memvault_search.usecases.dreaming import Changing, Dreaming
 from memvault_search.usecases.encoding import Encoder
 from memvault_search.usecases.finishing import Finishing
 from memvault_search.usecases.forgetting import Forgetting
@@ -158,7 +158,9 @@ class Parts:
             writing=Writing(vaults, index, storing, succession, announcer, clock, settings),
             forgetting=Forgetting(vaults, index, encoder, succession, announcer, clock, settings),
             signals=Signals(vaults, saving, announcer, event_ids_kept=settings.writing.event_ids_kept),
-            dreaming=Dreaming(vaults, index, encoder, freezing, saving, announcer, clock, settings),
+            dreaming=Dreaming(
+                vaults, index, encoder, Changing(freezing, succession, saving), announcer, clock, settings
+            ),
             reading=Reading(vaults, index),
             preparing=Preparing(vaults, newer_at_most=settings.finding.candidates),
         )

@@ -240,3 +240,11 @@ async def test_a_night_cut_off_before_it_told_tells_when_it_is_delivered_again(h
     assert [one.message.block.frozen for one in told(house)[already:]] == [True]
     await house.app.usecases.dreaming.dream("night-2", "ann")
     assert len(told(house)) == already + 1
+
+
+async def test_one_night_freezes_no_more_than_its_share(house: House) -> None:
+    dreaming = house.app.usecases.dreaming
+    few = replace(dreaming._settings.freezing, a_night=3)
+    dreaming._settings = dreaming._settings.model_copy(update={"freezing": few})
+    await old(house, *(talk(number) for number in range(5)))
+    assert [(await dreaming.dream(f"night-{night}", "ann"))["frozen"] for night in range(3)] == [3, 2, 0]

@@ -205,3 +205,24 @@ async def test_the_night_after_an_import_still_knows_which_of_two_copies_came_fi
     await restore(house, *before)
     await house.app.usecases.dreaming.dream("night", "ann")
     assert await exported(house) == before
+
+
+async def test_a_mark_that_nobody_came_for_within_a_day_is_taken_away_at_night(house: House) -> None:
+    await restore(house, note("a", "old", superseded_by="z", version=3))
+    await house.app.usecases.dreaming.dream("night", "ann")
+    assert (await house.get("a")).superseded_by == "z"
+    house.clock.move(timedelta(days=1, minutes=1))
+    await house.app.usecases.dreaming.dream("night-2", "ann")
+    block = await house.get("a")
+    assert (block.superseded_by, block.valid_to) == ("", None)
+
+
+@pytest.mark.r("R-17a", "R-62")
+async def test_nothing_is_marked_with_a_block_that_was_forgotten_meanwhile(house: House) -> None:
+    await house.write(note("a", "old"))
+    annotation = events_pb2.BlockAnnotation(block_id="a", superseded_by="forgotten")
+    await house.bus.publish(
+        subjects.BLOCK_ANNOTATED, events_pb2.BlockAnnotated(user_id="ann", annotations=[annotation]), event_id="n"
+    )
+    await house.bus.settled()
+    assert (await house.get("a")).superseded_by == ""

@@ -33,6 +33,7 @@ class FreezingNumbers:
         most_centrality: a memory that its user's graph leans on more stays whole; in [0, 1].
         min_width: a shorter text stays, freezing it would save nothing; in characters, Chinese ones counted twice.
         summary_width: the same of the longest extractive summary; one that came with the memory is kept as it is.
+        a_night: memories of a user frozen in one night at most: a clock that jumps must not cost a whole vault.
     """
 
     enabled: bool
@@ -44,10 +45,14 @@ class FreezingNumbers:
     most_centrality: float
     min_width: int
     summary_width: int
+    a_night: int
 
     def __post_init__(self) -> None:
         if self.idle_days <= 0.0 or self.half_lives < 0.0:
             message = "idle_days must be above 0 and half_lives at least 0"
+            raise ValueError(message)
+        if self.a_night < 0:
+            message = f"a_night must be at least 0, not {self.a_night}"
             raise ValueError(message)
         if not 2 <= self.summary_width < self.min_width:  # noqa: PLR2004 - one Chinese character
             message = "summary_width must be at least 2 and below min_width, or nothing would be saved"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from time import perf_counter
 
@@ -17,8 +17,20 @@ from memvault_search.settings import SearchSettings
 from memvault_search.usecases.encoding import Encoder
 from memvault_search.usecases.freezing import Freezing
 from memvault_search.usecases.saving import Saving
+from memvault_search.usecases.succession import Succession
 from memvault_search.usecases.vaults import Vaults
 from memvault_search.usecases.writing import tier_of
+
+SUCCESSOR_WAIT = timedelta(days=1)  # an import that takes longer marks its blocks anew when it goes on
+
+
+@dataclass(frozen=True)
+class Changing:
+    """What the nightly loop changes blocks with."""
+
+    freezing: Freezing
+    succession: Succession
+    saving: Saving
 
 
 class Dreaming:
@@ -29,8 +41,7 @@ class Dreaming:
         vaults: Vaults,
         index: BlockIndex,
         encoder: Encoder,
-        freezing: Freezing,
-        saving: Saving,
+        changing: Changing,
         announcer: Announcer,
         clock: Clock,
         settings: SearchSettings,
@@ -38,8 +49,9 @@ class Dreaming:
         self._vaults = vaults
         self._index = index
         self._encoder = encoder
-        self._freezing = freezing
-        self._saving = saving
+        self._freezing = changing.freezing
+        self._succession = changing.succession
+        self._saving = changing.saving
         self._announcer = announcer
         self._clock = clock
         self._settings = settings
@@ -66,7 +78,9 @@ class Dreaming:
         for start in range(0, len(ids), step):
             async with self._vaults.changing(user_id) as held:
                 names = ids[start : start + step]
-                changes["frozen"] += await self._freezing.freeze(held, _present(held, names), run_id)
+                left = self._settings.freezing.a_night - changes["frozen"]
+                changes["frozen"] += await self._freezing.freeze(held, _present(held, names), run_id, most=left)
+                await self._succession.give_up(held, _present(held, names), self._clock.now() - SUCCESSOR_WAIT)
                 chunk = _present(held, names)
                 changes.update(await self._of_blocks(held, chunk))
             await asyncio.sleep(0)

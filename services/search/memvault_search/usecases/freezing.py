@@ -23,8 +23,8 @@ class Freezing:
         self._settings = settings
         self._limits = PassageLimits(settings.writing.passage_whole, settings.writing.passage_target)
 
-    async def freeze(self, vault: Vault, chunk: Sequence[StoredBlock], run_id: str) -> int:
-        """Freeze those of the blocks that may be; returns how many.
+    async def freeze(self, vault: Vault, chunk: Sequence[StoredBlock], run_id: str, *, most: int) -> int:
+        """Freeze those of the blocks that may be, at most so many; returns how many.
 
         A block that this very run froze before it was cut off is announced again, so that nobody keeps its words.
         """
@@ -39,7 +39,7 @@ class Freezing:
             )
             for stored in chunk
             if may_freeze(stored, numbers, self._settings.scoring, now)
-        ]
+        ][:most]
         if chosen:
             await self._storing.store(vault, chosen)
         again = [one for one in chunk if one.block.frozen and _event_id(run_id, one) in one.event_ids]

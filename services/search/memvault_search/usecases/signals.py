@@ -83,7 +83,8 @@ class Signals:
 
         def annotate(block: Block) -> Block:
             wanted = by_id[block.id]
-            if awaits_its_successor(vault, block):
+            gone = wanted.superseded_by and vault.get(wanted.superseded_by) is None  # it was forgotten meanwhile
+            if gone or awaits_its_successor(vault, block):
                 wanted = replace(wanted, superseded_by=None)
             return _annotated(block, wanted)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -44,6 +44,16 @@ class Succession:
         await self._saving.save(vault, [_marked(one, "", None) for one in marked])
         return len(marked) + await self.settle(vault, [one.block.id for one in marked])
 
+    async def give_up(self, vault: Vault, blocks: Sequence[StoredBlock], written_before: datetime) -> int:
+        """Take away marks of blocks that never came, or were forgotten while nobody looked; returns how many.
+
+        A block that was written later may still see its successor come.
+        """
+        stale = [one for one in blocks if awaits_its_successor(vault, one.block) and one.written.time < written_before]
+        await self._saving.save(vault, [_marked(one, "", None) for one in stale])
+        await self.settle(vault, [one.block.id for one in stale])
+        return len(stale)
+
     def _settled(self, vault: Vault, block_id: str) -> StoredBlock | None:
         stored = vault.get(block_id)
         if stored is None or awaits_its_successor(vault, stored.block):
@@ -57,7 +67,8 @@ class Succession:
 def awaits_its_successor(vault: Vault, block: Block) -> bool:
     """Whether a block is marked with one that is not here: it came out of an export, and its successor will follow.
 
-    A mark of a block that was forgotten is taken away at once (`settle_affected`), so no other block bears one.
+    A mark of a block that was forgotten is taken away at once (`settle_affected`), and one that nobody came for by the
+    nightly loop (`give_up`).
     """
     return bool(block.superseded_by) and vault.get(block.superseded_by) is None
 
