@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 _BATCH_BYTES = 4 << 20
+_CONFIRMED = frozenset({"indexed", "unchanged"})
 
 
 @dataclass
@@ -28,6 +29,8 @@ class Report:
     problems: list[dict[str, Any]] = field(default_factory=list)
     remarks: list[dict[str, str]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    confirmed: set[str] | None = None
+    """Ids of blocks that stand in the vault as they were sent; None: nobody asks."""
 
     def problem(self, bad: Bad) -> None:
         """Note an entry that was refused or cannot be read."""
@@ -119,11 +122,14 @@ class Sender:
 
 def _take(batch: _Batch, future: Future[dict[str, Any]], report: Report, advance: Callable[[int], None]) -> None:
     for row, outcome in zip(batch.rows, future.result().get("outcomes", []), strict=True):
-        if outcome.get("status") == "refused":
+        status, block_id = str(outcome.get("status")), str(row.block.get("id", ""))
+        if status == "refused":
             reason = ": ".join(part for part in (outcome.get("reason"), outcome.get("detail")) if part)
-            report.problem(Bad(row.place, reason, row.line, str(row.block.get("id", ""))))
-        else:
-            report.counts[str(outcome.get("status"))] += 1
+            report.problem(Bad(row.place, reason, row.line, block_id))
+            continue
+        report.counts[status] += 1
+        if report.confirmed is not None and status in _CONFIRMED:
+            report.confirmed.add(block_id)
     advance(batch.size)
 
 

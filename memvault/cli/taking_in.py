@@ -23,7 +23,7 @@ from memvault.cli.sources import FORMATS, chatgpt, claude, detection, jsonl, mar
 from memvault.runtime.exits import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from datetime import tzinfo
 
     from memvault.cli.sources import Format
@@ -125,13 +125,11 @@ def take_in(wanted: Wanted, url: str | None, timeout: float, *, json: bool) -> N
                     url, timeout + 5, options | ({"restore": True} if export else {}), parallel=wanted.parallel
                 )
                 advance = stack.enter_context(progress(source.bytes, report, silent=json))
-                sent: set[str] = set()
                 rows = report.rows(_readable(source.items(known)), advance)
                 if found.format == "markdown":
-                    rows = _noted(rows, sent)
-                sender.send(rows, source.owner_of, wanted.batch, report, advance)
-                if found.format == "markdown":
-                    _forget_stale_parts(source, gateway, sent, report)
+                    _take_in_notes(source, gateway, sender, rows, wanted.batch, report, advance)
+                else:
+                    sender.send(rows, source.owner_of, wanted.batch, report, advance)
     _tell(report, source, json=json, dry_run=wanted.dry_run)
 
 
@@ -201,14 +199,39 @@ def _known(gateway: Gateway, user_id: str, report: Report) -> Known | None:
         return None
 
 
-def _forget_stale_parts(source: _Source, gateway: Gateway, sent: set[str], report: Report) -> None:
-    """A long note that became shorter has fewer parts: forget the others, which speak of what is gone."""
+def _take_in_notes(
+    source: _Source,
+    gateway: Gateway,
+    sender: Sender,
+    rows: Iterator[Row],
+    size: int,
+    report: Report,
+    advance: Callable[[int], None],
+) -> None:
+    """Send notes, `size` in a batch, then look at what else stands below their folder's name."""
+    sent: set[str] = set()
+    report.confirmed = set()
+    sender.send(_noted(rows, sent), source.owner_of, size, report, advance)
     prefix = markdown.folder_of(source.path, source.name).prefix
-    stale = [
-        block_id
-        for block_id in ids_below(gateway, source.user_id, prefix)
-        if block_id not in sent and markdown.whole_of(block_id) in sent
-    ]
+    there = [name for name in ids_below(gateway, source.user_id, prefix) if name not in sent]
+    _forget_stale_parts(source, gateway, there, sent, report)
+    others = sum(markdown.whole_of(name) not in sent for name in there)
+    if others and source.path.is_dir():  # beside a single note its neighbours are no surprise
+        text = (
+            f"memories below this name that are of none of these notes: {others}. If they are of another folder, "
+            "notes at the same path took each other's place: import both again, each with a --name of its own. "
+            "Notes that were deleted or renamed stay until `memvault forget`"
+        )
+        report.remarks.append({"place": prefix, "text": text})
+
+
+def _forget_stale_parts(source: _Source, gateway: Gateway, there: list[str], sent: set[str], report: Report) -> None:
+    """A long note that became shorter has fewer parts: forget the others, which speak of what is gone.
+
+    Not where a part of the note was refused or is still under way: then the old parts may be all that is left of it.
+    """
+    unsure = {markdown.whole_of(name) for name in sent - (report.confirmed or set())}
+    stale = [name for name in there if (whole := markdown.whole_of(name)) in sent and whole not in unsure]
     for start in range(0, len(stale), _FORGOTTEN_AT_ONCE):
         part = stale[start : start + _FORGOTTEN_AT_ONCE]
         gateway.post("/v1/forget", {"user_id": source.user_id, "block_ids": part})

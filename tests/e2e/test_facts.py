@@ -361,6 +361,7 @@ def test_out_forgotten_and_back_is_the_same_to_the_byte(house: House, tmp_path: 
 @pytest.mark.r("R-63")
 def test_an_older_export_ends_no_quarantine_and_lowers_no_counter(house: House, tmp_path: Path) -> None:
     now = exported(house, tmp_path / "now.jsonl")
+    assert rows(now), "the test before this one writes them"
     lines = now.decode().split("\n")
     for place, line in enumerate(lines[1:-2], 1):
         row = json.loads(line)
@@ -375,6 +376,7 @@ def test_an_older_export_ends_no_quarantine_and_lowers_no_counter(house: House, 
 @pytest.mark.r("R-63")
 def test_a_file_that_was_cut_off_is_refused_whole(house: House, tmp_path: Path) -> None:
     data = exported(house, tmp_path / "whole.jsonl")
+    assert rows(data), "the first of these tests writes them"
     (tmp_path / "half.jsonl").write_bytes(data[: len(data) // 2])
     done = house.command("import", str(tmp_path / "half.jsonl"), "--user", "nobody-yet")
     assert done.returncode == Exit.REFUSED

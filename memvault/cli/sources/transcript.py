@@ -35,11 +35,12 @@ def files(path: Path) -> list[Path]:
 
 
 def read(path: Path, zone: tzinfo | None) -> Iterator[Item]:
-    """Blocks of all sessions. A message that a resumed session repeats is taken once."""
+    """Blocks of all sessions. A message that a resumed session repeats is taken once; its position goes on."""
     seen: set[str] = set()
+    positions: Counter[str] = Counter()
     for file in files(path):
         shown = file.relative_to(path).as_posix() if path.is_dir() else file.name
-        yield from _session(file, shown, seen, zone)
+        yield from _session(file, shown, positions, seen, zone)
 
 
 def is_event(parsed: object) -> bool:
@@ -49,8 +50,7 @@ def is_event(parsed: object) -> bool:
     return str(parsed.get("type")) in _SPOKEN
 
 
-def _session(file: Path, shown: str, seen: set[str], zone: tzinfo | None) -> Iterator[Item]:
-    positions: Counter[str] = Counter()
+def _session(file: Path, shown: str, positions: Counter[str], seen: set[str], zone: tzinfo | None) -> Iterator[Item]:
     with file.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             if not line.strip():

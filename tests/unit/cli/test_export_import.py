@@ -261,6 +261,44 @@ def test_a_long_note_that_became_shorter_leaves_no_part_behind(gateway, memvault
     assert json.loads(capsys.readouterr().out)["counts"]["forgotten parts of shortened notes"] == 2
 
 
+@pytest.mark.parametrize(
+    ("status", "code"), [("refused", Exit.PARTIAL), ("accepted", Exit.OK), ("unchanged", Exit.OK), ("indexed", Exit.OK)]
+)
+def test_parts_of_a_note_are_forgotten_only_when_its_new_text_is_there(gateway, memvault, tmp_path, status, code):
+    parts = ("md:notes/a.md", "md:notes/a.md#0002", "md:notes/a.md#0003", "md:notes/b.md", "md:notes/b.md#0002")
+    vault = Vault(gateway, [{"id": name, "user_id": "ada", "text": "as it was"} for name in parts])
+    forgotten: list[str] = []
+    gateway.answer("/v1/forget", lambda body: forgotten.extend(body["block_ids"]) or {"blocks": 1})
+    gateway.answers["/v1/blocks:batch"] = [(200, lambda body: {"outcomes": [
+        {"block_id": block["id"], "status": status if block["id"].endswith("#0002") else "indexed"}
+        for block in body["blocks"]
+    ]})]  # fmt: skip
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("\n\n".join(["tea " * 5000] * 4))
+    (tmp_path / "notes" / "b.md").write_text("short")
+    assert memvault("import", str(tmp_path / "notes")) == code
+    assert {block["id"] for block in vault.sent[0]["blocks"]} == {*parts[:2], "md:notes/b.md"}
+    whole = status in {"unchanged", "indexed"}
+    assert forgotten == (["md:notes/a.md#0003"] if whole else []) + ["md:notes/b.md#0002"]
+
+
+def test_a_folder_below_whose_name_others_stand_asks_for_a_name_of_its_own(gateway, memvault, capsys, tmp_path):
+    vault = Vault(gateway, [])
+    for place, name in (("home", "a.md"), ("home", "index.md"), ("work", "index.md")):
+        (tmp_path / place / "notes").mkdir(parents=True, exist_ok=True)
+        (tmp_path / place / "notes" / name).write_text(f"of {place}")
+    assert memvault("import", str(tmp_path / "home" / "notes")) == Exit.OK
+    assert "--name" not in capsys.readouterr().err
+    assert memvault("import", str(tmp_path / "work" / "notes")) == Exit.OK
+    told = " ".join(capsys.readouterr().err.split())
+    assert "md:notes/: memories below this name that are of none of these notes: 1" in told
+    assert "each with a --name of its own" in told
+    assert memvault("import", str(tmp_path / "work" / "notes"), "--name", "work") == Exit.OK
+    assert memvault("import", str(tmp_path / "home" / "notes" / "a.md")) == Exit.OK
+    assert "--name" not in capsys.readouterr().err
+    assert set(vault.blocks) == {"md:notes/a.md", "md:notes/index.md", "md:work/index.md"}
+
+
 def test_memories_of_several_people_are_refused_before_one_is_stored(gateway, memvault, capsys, tmp_path):
     vault = Vault(gateway, [])
     memories = [{"id": name, "memory": "tea", "user_id": name} for name in ("ann", "bob")]

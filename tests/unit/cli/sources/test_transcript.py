@@ -95,6 +95,14 @@ def test_a_folder_of_sessions_takes_what_a_resumed_one_repeats_once(tmp_path):
     assert left(items) == ["repeated by a resumed session"]
 
 
+def test_a_session_that_goes_on_in_another_file_goes_on_counting(tmp_path):
+    session(tmp_path / "1.jsonl", line("user", "a", "u1"), line("user", "b", "u2"))
+    session(tmp_path / "2.jsonl", line("user", "b", "u2"), line("user", "c", "u3"))
+    session(tmp_path / "3.jsonl", line("user", "other", "u4", sessionId="s2"), line("user", "d", "u5"))
+    found = {block["text"]: block["position"] for block in blocks(transcript.read(tmp_path, None))}
+    assert found == {"a": 0, "b": 1, "c": 2, "other": 0, "d": 3}
+
+
 def test_lines_without_ids_are_named_by_session_and_number_so_that_a_session_can_grow(tmp_path):
     bare = line("user", "a", None, sessionId=None, timestamp=None, cwd=None)
     path = session(tmp_path / "talk.jsonl", bare, bare)
