@@ -37,7 +37,8 @@ def export(
     """Write all memories of a user to a file that `memvault import` takes back without a loss.
 
     A file is written beside its place and put there when it is whole: one that is there already stays until then. It is
-    readable for you alone. The same memories always make the same bytes.
+    readable for you alone. Where a link stands, what it points to is replaced. The same memories always make the same
+    bytes.
     """
     if json and out == "-":
         raise CommandError(Exit.USAGE, "with --json the memories need a place of their own: add --out FILE")
@@ -88,7 +89,7 @@ def _write(
 
 @contextmanager
 def _opened(out: str) -> Iterator[IO[bytes]]:
-    """Stdout, or a file that takes its place only when all of it is on the disk."""
+    """Stdout, a device, or a file that takes its place only when all of it is on the disk."""
     if out == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -96,16 +97,27 @@ def _opened(out: str) -> Iterator[IO[bytes]]:
     path = Path(out)
     if path.is_dir():
         raise CommandError(Exit.USAGE, f"{out} is a folder: name a file in it")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        # a device or a pipe, such as /dev/stdout, has no place that another file could take
+        special = path.exists() and not path.is_file()
+        with path.open("wb") if special else _put_whole(Path(os.path.realpath(path))) as sink:
+            yield sink
+    except OSError as error:
+        raise CommandError(Exit.FAILED, f"{out} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _put_whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file of one's own beside the path; it follows nobody's link. Raises OSError."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)  # of a process with this number that was killed
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
         with os.fdopen(descriptor, "wb") as sink:
             yield sink
             sink.flush()
             os.fsync(sink.fileno())
         part.replace(path)
-    except OSError as error:
-        raise CommandError(Exit.FAILED, f"{out} cannot be written: {error.strerror or error}") from error
     finally:
         with suppress(OSError):
             part.unlink()

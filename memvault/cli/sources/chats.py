@@ -15,6 +15,14 @@ from memvault.cli.sources.json_stream import BrokenJson, elements
 
 CONVERSATIONS = "conversations.json"
 _WRAPPERS = ("conversations", "results", "memories")
+_PACKED = b"PK\x03\x04"
+# RuntimeError: a password is missing, or it is packed in a way that is not known here; OSError and ValueError: it names
+# a place in itself that there is not
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError, ValueError)
+
+
+class DamagedArchive(ValueError):  # noqa: N818 - says what the file is
+    """An archive cannot be unpacked; the message says what to do."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +36,24 @@ class Turn:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether a file is a zip archive."""
-    return path.is_file() and zipfile.is_zipfile(path)
+    """Whether a file is a zip archive, also one whose end is missing."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(len(_PACKED)) == _PACKED or zipfile.is_zipfile(path)
 
 
 def files(path: Path) -> list[str]:
-    """Names of the files with conversations in a folder or an archive; empty when there are none."""
+    """Names of the files with conversations in a folder or an archive; empty when there are none.
+
+    Raises:
+        DamagedArchive: It cannot be looked into.
+    """
     if path.is_dir():
         names = [one.name for one in path.iterdir() if one.is_file()]
     elif is_packed(path):
-        try:
-            with zipfile.ZipFile(path) as archive:
-                names = archive.namelist()
-        except zipfile.BadZipFile:
-            return []
+        with _unpacking(), zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
     else:
         return []
     return sorted(name for name in names if _holds_conversations(name.rpartition("/")[2]))
@@ -49,7 +61,7 @@ def files(path: Path) -> list[str]:
 
 @contextmanager
 def opened(path: Path, name: str = "") -> Iterator[IO[bytes]]:
-    """A file, or the file of a name in a folder or an archive."""
+    """A file, or the file of a name in a folder or an archive. Raises DamagedArchive, also where it is read."""
     if not name:
         with path.open("rb") as stream:
             yield stream
@@ -57,13 +69,29 @@ def opened(path: Path, name: str = "") -> Iterator[IO[bytes]]:
         with (path / name).open("rb") as stream:
             yield stream
     else:
-        with zipfile.ZipFile(path) as archive, archive.open(name) as stream:
+        with _unpacking(), zipfile.ZipFile(path) as archive, archive.open(name) as stream:
             yield stream
+
+
+@contextmanager
+def _unpacking() -> Iterator[None]:
+    try:
+        yield
+    except BrokenJson:
+        raise
+    except _DAMAGES as error:
+        message = f"the archive is damaged or locked: {error}; unpack it yourself and import the folder"
+        raise DamagedArchive(message) from error
 
 
 def conversations(path: Path) -> Iterator[tuple[str, Any] | Bad]:
     """Every element of every file, with its place for people."""
-    for name in files(path) or [""]:
+    try:
+        names = files(path) or [""]
+    except DamagedArchive as error:
+        yield Bad(path.name, str(error))
+        return
+    for name in names:
         shown = name or path.name
         try:
             with opened(path, name) as stream:
@@ -71,8 +99,8 @@ def conversations(path: Path) -> Iterator[tuple[str, Any] | Bad]:
                     yield f"{shown}, entry {number}", element
         except BrokenJson as error:
             yield Bad(shown, f"{error}; what stands before was read")
-        except (zipfile.BadZipFile, zlib.error, RuntimeError) as error:  # the last: a password is missing
-            yield Bad(shown, f"cannot be unpacked ({error}): unpack it yourself, and import the folder")
+        except DamagedArchive as error:
+            yield Bad(shown, str(error))
 
 
 def read(

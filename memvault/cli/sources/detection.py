@@ -36,7 +36,10 @@ def of(path: Path) -> Detected:
         Unrecognised: It is none of the formats, or several.
         OSError: It cannot be read.
     """
-    found = chats.files(path)
+    try:
+        found = chats.files(path)
+    except chats.DamagedArchive as error:
+        raise Unrecognised(f"{path}: {error}") from error
     if found:
         return _of_element(path, f"{found[0]} in it")
     if path.is_dir():
@@ -78,6 +81,8 @@ def _of_element(path: Path, where: str) -> Detected:
     if first is None:
         raise _unrecognised(path, "it is empty")
     if isinstance(first, Bad):
+        if chats.is_packed(path):  # known what it is: a format named with --from would not help
+            raise Unrecognised(f"{path}: {first.reason}")
         raise _unrecognised(path, f"it {first.reason}")
     element = first[1]
     if isinstance(element, Mapping):

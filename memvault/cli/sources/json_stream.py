@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
 _CHUNK = 1 << 20
-_WHITE = " \t\r\n"
+_WHITE = re.compile(r"[ \t\r\n]*")
 
 
 class BrokenJson(ValueError):  # noqa: N818 - says what the file is
@@ -41,47 +42,51 @@ def elements(stream: IO[bytes]) -> Iterator[Any]:
 
 
 class _Window:
-    """The part of the text that is looked at."""
+    """The part of the text that is looked at, from `_at` on; what stands before goes when more is read, not sooner."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._decode = codecs.getincrementaldecoder("utf-8-sig")()
         self._decoder = json.JSONDecoder()
         self._text = ""
+        self._at = 0
         self._passed = 0
         self._at_end = False
 
     def peek(self) -> str:
         """The next character that is no white space; empty at the end."""
         while True:
-            self._drop(len(self._text) - len(self._text.lstrip(_WHITE)))
-            if self._text or not self._more():
-                return self._text[:1]
+            white = _WHITE.match(self._text, self._at)
+            self._at = white.end() if white else self._at
+            if self._at < len(self._text) or not self._more():
+                return self._text[self._at : self._at + 1]
 
     def take(self) -> None:
-        self._drop(1)
+        self._at += 1
 
     def value(self) -> Any:  # noqa: ANN401 - any JSON value
         self.peek()
         while True:
             try:
-                value, end = self._decoder.raw_decode(self._text)
-            except (json.JSONDecodeError, RecursionError) as error:
+                value, end = self._decoder.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                ahead = error.pos - self._at
                 # perhaps only the rest is missing: as much again, so that a long element is not read over and over
-                if isinstance(error, json.JSONDecodeError) and self._more(len(self._text)):
+                if self._more(len(self._text) - self._at):
                     continue
-                place = error.msg if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
-                raise self.broken(place, getattr(error, "pos", 0)) from error
+                self._at += ahead
+                raise self.broken(error.msg) from error
+            except ValueError as error:
+                raise self.broken("a number is too long") from error
+            except RecursionError as error:
+                raise self.broken("it is nested too deeply") from error
+            size = end - self._at
             if end < len(self._text) or not self._more():
-                self._drop(end)
+                self._at += size
                 return value
 
-    def broken(self, what: str, place: int = 0) -> BrokenJson:
-        return BrokenJson(f"is no JSON at character {self._passed + place + 1}: {what}")
-
-    def _drop(self, count: int) -> None:
-        self._passed += count
-        self._text = self._text[count:]
+    def broken(self, what: str) -> BrokenJson:
+        return BrokenJson(f"is no JSON at character {self._passed + self._at + 1}: {what}")
 
     def _more(self, least: int = 0) -> bool:
         if self._at_end:
@@ -89,7 +94,9 @@ class _Window:
         raw = self._stream.read(max(_CHUNK, least))
         self._at_end = not raw
         try:
-            self._text += self._decode.decode(raw, final=self._at_end)
+            more = self._decode.decode(raw, final=self._at_end)
         except UnicodeDecodeError as error:
             raise BrokenJson(f"is not UTF-8 ({error.reason}): save it as UTF-8") from error
+        self._passed += self._at
+        self._text, self._at = self._text[self._at :] + more, 0
         return bool(raw)

@@ -20,6 +20,7 @@ from memvault.cli.sources.entry import Bad, Item, Left, Remark, Row, clean, inst
 SERVICE = "md"
 ENDINGS = (".md", ".markdown")
 _NAME_CHARS = 60
+_TOO_MUCH = 10**18  # of a number in a field; Python writes none of more than 4300 digits
 _PART = re.compile(r"#\d{4}\Z")
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -149,7 +150,7 @@ def _split(text: str) -> _Note:
         return _Note(text[found.end() :])
     if not isinstance(about, Mapping):
         return _Note(text)  # a rule and a paragraph, not front matter
-    return _Note(text[found.end() :], {str(key).lower(): value for key, value in about.items()})
+    return _Note(text[found.end() :], {key.lower(): value for key, value in about.items() if isinstance(key, str)})
 
 
 def _title(about: Mapping[str, Any], text: str, file: Path) -> str:
@@ -159,8 +160,10 @@ def _title(about: Mapping[str, Any], text: str, file: Path) -> str:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether a field has one value: a list in YAML may stand for billions."""
-    return isinstance(value, str | int | float | date) and value not in ("", False)
+    """Whether a field has one value that can be written out: a list in YAML may stand for billions, and so a number."""
+    if isinstance(value, int):
+        return value is not False and abs(value) < _TOO_MUCH
+    return isinstance(value, str | float | date) and value != ""
 
 
 def _tags(about: Mapping[str, Any]) -> Iterator[str]:
@@ -178,10 +181,11 @@ def _words(value: object) -> list[str]:
     if isinstance(value, str):
         values: list[object] = list(re.split(r"[,，、]", value))
     elif isinstance(value, list):
-        values = [one for one in value if isinstance(one, str | int | float)]
+        values = value
     else:
-        values = [] if value is None or isinstance(value, Mapping) else [value]
-    return [word for one in values if (word := label(one).lstrip("#"))]
+        values = [value]
+    plain = dict.fromkeys(one for one in values if _is_plain(one))  # an alias may repeat a long one very often
+    return [word for one in plain if (word := label(one).lstrip("#"))]
 
 
 def _time(about: Mapping[str, Any], keys: tuple[str, ...], zone: tzinfo | None) -> tuple[str | None, str]:

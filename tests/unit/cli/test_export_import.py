@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -98,6 +99,31 @@ def test_an_export_that_fails_leaves_the_file_that_was_there(gateway, memvault, 
     assert memvault("export", "--out", str(file)) == Exit.REFUSED
     assert file.read_text() == "the last good one"
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["out.jsonl"]
+
+
+def test_an_export_replaces_what_a_link_points_to_and_follows_no_link_of_its_part(vault, memvault, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / "real.jsonl").write_text("older")
+    (tmp_path / "out.jsonl").symlink_to(tmp_path / "disk" / "real.jsonl")
+    (tmp_path / "new.jsonl").symlink_to(tmp_path / "disk" / "not-yet.jsonl")
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "disk" / f".real.jsonl.{os.getpid()}.part").symlink_to(tmp_path / "precious")
+    for name in ("out.jsonl", "new.jsonl"):
+        assert memvault("export", "--out", str(tmp_path / name)) == Exit.OK
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / name).read_bytes().count(b"\n") == 7
+    assert (tmp_path / "precious").read_text() == "precious"
+    assert {path.name for path in (tmp_path / "disk").iterdir()} == {"real.jsonl", "not-yet.jsonl"}
+
+
+def test_an_export_writes_into_a_pipe_that_is_there(vault, memvault, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
+        assert memvault("export", "--out", str(pipe)) == Exit.OK
+        assert reader.read().count(b"\n") == 7
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir() if path.name != "home"] == ["pipe"]
 
 
 def test_an_export_says_when_there_is_nothing_and_where_it_cannot_write(gateway, memvault, capsys, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import zipfile
 from pathlib import Path
@@ -12,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cli.sources import chatgpt, chats, claude, markdown, mem0, transcript
+from memvault.cli.sources import chatgpt, chats, claude, detection, markdown, mem0, transcript
 from memvault.cli.sources.entry import Row, parts
-from tests.unit.cli.sources.conftest import TAIPEI, bad
+from tests.unit.cli.sources.conftest import TAIPEI, bad, remarks
 
 pytestmark = pytest.mark.r("R-63")
 
@@ -110,6 +111,23 @@ def test_a_list_in_yaml_that_stands_for_billions_costs_nothing(tmp_path):
     assert (row.block["title"], row.block["text"]) == ("bomb", "text")
 
 
+@pytest.mark.parametrize("value", ["0x" + "f" * 5000, "!!set {a, b}", "!!binary dGVh", "{a: 1}", "[[a], {b: c}]"])
+def test_a_field_that_is_no_text_number_or_day_is_not_taken_over(tmp_path, value):
+    names = ("title", "summary", "date", "tags", "author", "aliases", value)
+    (tmp_path / "n.md").write_text("---\n" + "\n".join(f"{name}: {value}" for name in names[:-1]) + "\n---\ntext")
+    items = list(markdown.read(tmp_path, None, ""))
+    (row,) = (item for item in items if isinstance(item, Row))
+    assert (row.block["title"], row.block["text"]) == ("n", "text")
+    assert not {"tags", "summary", "speaker", "event_time"} & set(row.block)
+    assert ["of several values" in text or "date" in text for _, text in remarks(items)] == [True]
+
+
+def test_tags_may_be_words_numbers_and_days_and_a_key_may_be_anything(tmp_path):
+    (tmp_path / "n.md").write_text(f"---\ntags: [茶, 0, 2.5, 2026-03-01]\n? 0x{'f' * 5000}\n: x\n---\ntext", "utf-8")
+    (row,) = (item for item in markdown.read(tmp_path, None, "") if isinstance(item, Row))
+    assert row.block["tags"] == ["茶", "0", "2.5", "2026-03-01"]
+
+
 @settings(deadline=None, max_examples=30)
 @given(st.text(alphabet="茶a# \n。", max_size=400), st.integers(150, 2000))
 def test_parts_fit_and_lose_nothing_but_white_space(text: str, times: int) -> None:
@@ -119,11 +137,46 @@ def test_parts_fit_and_lose_nothing_but_white_space(text: str, times: int) -> No
     assert all(0 < len(piece.encode()) <= 60_000 for piece in pieces)
 
 
-def test_an_archive_that_is_damaged_is_told(tmp_path):
+def _zeros(data: bytearray) -> bytes:
+    return data[:60] + bytes(30) + data[90:]
+
+
+def _locked(data: bytearray) -> bytes:
+    """The bit that says encrypted, in both heads of the entry."""
+    for head, flag in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(head) + flag] |= 1
+    return data
+
+
+def _packed_otherwise(data: bytearray) -> bytes:
+    for head, method in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
+        data[data.index(head) + method] = 97
+    return data
+
+
+def _list_is_broken(data: bytearray) -> bytes:
+    return data.replace(b"PK\x01\x02", b"PK\x09\x09")
+
+
+def _elsewhere(data: bytearray) -> bytes:
+    """The list says that the entry begins far behind the end."""
+    place = data.index(b"PK\x01\x02") + 42
+    data[place : place + 4] = b"\xff\xff\xff\x7f"
+    return data
+
+
+def _cut_off(data: bytearray) -> bytes:
+    return data[: len(data) // 2]
+
+
+@pytest.mark.parametrize("damage", [_zeros, _locked, _packed_otherwise, _list_is_broken, _elsewhere, _cut_off])
+def test_an_archive_that_is_damaged_or_locked_is_told(tmp_path, damage):
     path = tmp_path / "export.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(chats.CONVERSATIONS, json.dumps([{"uuid": "k", "chat_messages": []}] * 500))
-    data = bytearray(path.read_bytes())
-    data[60:90] = b"\x00" * 30
-    path.write_bytes(data)
-    assert "cannot be unpacked" in bad(claude.read(path, None))[0][1]
+    path.write_bytes(damage(bytearray(path.read_bytes())))
+    told = "the archive is damaged or locked: .+; unpack it yourself and import the folder"
+    ((_, reason),) = bad(claude.read(path, None))
+    assert re.fullmatch(told, reason)
+    with pytest.raises(detection.Unrecognised, match=f"export.zip: {told}$"):
+        detection.of(path)

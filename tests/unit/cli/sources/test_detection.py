@@ -86,7 +86,23 @@ def test_an_array_is_read_element_by_element_however_it_is_cut(values, chunk, in
         json_stream._CHUNK = usual
 
 
-@pytest.mark.parametrize("broken", [b"[1 2]", b"[1,", b"[1", b'["a', b"[1,]", b"[\xff]", b""])
-def test_a_broken_array_says_where(broken):
-    with pytest.raises(BrokenJson):
+BROKEN = {
+    b"[1 2]": "character 4: a comma",
+    b"[1,": "character 4: Expecting value",
+    b"[1": "character 3: a comma",
+    b'  ["a': "character 4: Unterminated string",
+    b"[1,]": "character 4: Expecting value",
+    b'[1, {"a" 2}]': "character 10: Expecting ':'",
+    b"[\xff]": "is not UTF-8",
+    b"": "character 1: Expecting value",
+    b"[1, " + b"9" * 5000 + b"]": "character 5: a number is too long",
+    b"[1, " + b"[" * 100_000: "character 5: it is nested too deeply",
+}
+
+
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+@pytest.mark.parametrize(("broken", "told"), BROKEN.items(), ids=range(len(BROKEN)))
+def test_a_broken_array_says_where(monkeypatch, broken, told, chunk):
+    monkeypatch.setattr(json_stream, "_CHUNK", chunk)
+    with pytest.raises(BrokenJson, match=told):
         list(elements(io.BytesIO(broken)))
