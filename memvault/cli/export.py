@@ -1,4 +1,4 @@
-"""`memvault export`: everything of a user as JSONL, page by page."""
+"""`memvault export`: all memories of a user as JSONL, page by page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def export(
     timeout: Timeout = 60.0,
     json: Json = False,
 ) -> None:
-    """Write all memories of a user to a file that `memvault import` takes back without a loss.
+    """Write all memories of a user to a file that `memvault import` takes back just as they are.
+
+    Of a frozen memory that is its summary; the facts that the graph read from its whole text before are not in the
+    file.
 
     A file is written beside its place and put there when it is whole: one that is there already stays until then. It is
     readable for you alone. Where a link stands, what it points to is replaced. The same memories always make the same

@@ -24,6 +24,10 @@ class Known:
     def __contains__(self, block_id: object) -> bool:
         return block_id in self._lines
 
+    def below(self, prefix: str) -> list[str]:
+        """Ids that begin with a prefix."""
+        return [block_id for block_id in self._lines if block_id.startswith(prefix)]
+
     def has(self, block: dict[str, Any]) -> bool:
         """Whether the vault holds a block of an export just so."""
         return self._lines.get(str(block.get("id"))) == digest(block)

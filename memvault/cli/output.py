@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+MOST_PROBLEMS = 20
+"""Told to people one by one; of the others they are told how many."""
+
 
 def console() -> Console:
     """A console on stdout."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from memvault.cli import vault_file
+from memvault.cli import output, vault_file
 from memvault.cli.failure import CommandError
 from memvault.cli.sources.entry import Bad, Row, Same
 from memvault.runtime.exits import Exit
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from memvault.cli.known import Known
     from memvault.cli.sources.entry import Item
-
-_MOST_SHOWN = 20
 
 
 class Export:
@@ -37,7 +35,7 @@ class Export:
         bad = (item for item in self.items() if isinstance(item, Bad))
         shown = [
             f"line {one.line}{f' ({one.block_id})' if one.block_id else ''} {one.reason}"
-            for one in islice(bad, _MOST_SHOWN)
+            for one in islice(bad, output.MOST_PROBLEMS)
         ]
         if not shown:
             return

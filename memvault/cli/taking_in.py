@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from memvault.cli.sources import Format
     from memvault.cli.sources.entry import Item, Row
 
-_SHOWN_PROBLEMS = 20
 _FORGOTTEN_AT_ONCE = 1000
 
 
@@ -173,7 +172,8 @@ def _count(source: _Source, gateway: Gateway, report: Report, on_unsafe: str) ->
     from memvault.screening import scan  # noqa: PLC0415
 
     known: dict[str, Known | None] = {}
-    for row in report.rows(_readable(source.items()), lambda _: None):
+    read: set[str] = set()
+    for row in _noted(report.rows(_readable(source.items()), lambda _: None), read):
         user_id = source.owner_of(row)
         if user_id not in known:
             known[user_id] = _known(gateway, user_id, report)
@@ -189,6 +189,10 @@ def _count(source: _Source, gateway: Gateway, report: Report, on_unsafe: str) ->
             report.counts["there by id"] += 1
         else:
             report.counts["unchanged" if there.has(row.block) else "changed"] += 1
+    there = known.get(source.user_id)
+    if source.format == "markdown" and there is not None:
+        prefix = markdown.folder_of(source.path, source.name).prefix
+        _tell_of_others(source, prefix, there.below(prefix), read, report)
 
 
 def _known(gateway: Gateway, user_id: str, report: Report) -> Known | None:
@@ -215,14 +219,19 @@ def _take_in_notes(
     prefix = markdown.folder_of(source.path, source.name).prefix
     there = [name for name in ids_below(gateway, source.user_id, prefix) if name not in sent]
     _forget_stale_parts(source, gateway, there, sent, report)
+    _tell_of_others(source, prefix, there, sent, report)
+
+
+def _tell_of_others(source: _Source, prefix: str, there: list[str], sent: set[str], report: Report) -> None:
+    """Two folders of one name have the same ids; beside a single note its neighbours are no surprise."""
     others = sum(markdown.whole_of(name) not in sent for name in there)
-    if others and source.path.is_dir():  # beside a single note its neighbours are no surprise
+    if others and source.path.is_dir():
         text = (
             f"memories below this name that are of none of these notes: {others}. If they are of another folder, "
-            "notes at the same path took each other's place: import both again, each with a --name of its own. "
+            "notes at the same path take each other's place: import both, each with a --name of its own. "
             "Notes that were deleted or renamed stay until `memvault forget`"
         )
-        report.remarks.append({"place": prefix, "text": text})
+        report.remarks.insert(0, {"place": prefix, "text": text})
 
 
 def _forget_stale_parts(source: _Source, gateway: Gateway, there: list[str], sent: set[str], report: Report) -> None:
@@ -289,12 +298,12 @@ def _tell_people(report: Report, counts: Counter[str], source: _Source, *, dry_r
     if report.left_out:
         left = ", ".join(f"{count} {kind}" for kind, count in sorted(report.left_out.items()))
         output.messages().print(f"left out: {left}", markup=False)
-    for remark in report.remarks[:_SHOWN_PROBLEMS]:
+    for remark in report.remarks[: output.MOST_PROBLEMS]:
         output.complain(f"{remark['place']}: {remark['text']}")
-    for problem in report.problems[:_SHOWN_PROBLEMS]:
+    for problem in report.problems[: output.MOST_PROBLEMS]:
         name = f" ({problem['block_id']})" if problem["block_id"] else ""
         output.complain(f"{problem['place']}{name} was refused: {problem['reason']}")
-    hidden = max(0, len(report.problems) - _SHOWN_PROBLEMS) + max(0, len(report.remarks) - _SHOWN_PROBLEMS)
+    hidden = max(0, len(report.problems) - output.MOST_PROBLEMS) + max(0, len(report.remarks) - output.MOST_PROBLEMS)
     if hidden:
         output.complain(f"and {hidden} more; --json lists all")
     if any("UNSAFE_CONTENT" in problem["reason"] for problem in report.problems):

@@ -18,10 +18,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from memvault.cli import json_line
+
 FORMAT = "memvault.export"
 VERSION = 1
 _LEFT_OUT = frozenset({"user_id", "centrality", "tier"})
-_BOM = b"\xef\xbb\xbf"
 _TEXT_BYTES = 64 * 1024
 _ID_CHARS = 200
 _MOST_COUNTED = 2**31
@@ -89,13 +90,13 @@ def end(blocks: int) -> bytes:
 
 def is_header(line: bytes) -> bool:
     """Whether a first line is that of an export of any version."""
-    parsed = _parsed(line.removeprefix(_BOM))
+    parsed = _parsed(line)
     return isinstance(parsed, dict) and parsed.get("format") == FORMAT and "version" in parsed
 
 
 def read_header(line: bytes) -> Header:
     """Read the first line. Raises NotAnExport."""
-    parsed = _parsed(line.removeprefix(_BOM))
+    parsed = _parsed(line)
     if not isinstance(parsed, dict) or parsed.get("format") != FORMAT:
         raise NotAnExport(f'the first line is not {{"format": "{FORMAT}", ...}}: is it a file of `memvault export`?')
     if parsed.get("version") != VERSION:
@@ -120,7 +121,10 @@ def read(stream: Iterable[bytes]) -> Iterator[Line | Fault]:
         else:
             seen.lines += 1
             block_id = str(parsed.get("id") or "")
-            reason = _complaint(parsed, block_id, seen) or _unpaired(line) or misfit.of(parsed)
+            reason = _complaint(parsed, block_id, seen)
+            if not reason and json_line.half_character(line, parsed):
+                reason = "holds half of a surrogate pair"
+            reason = reason or misfit.of(parsed)
             seen.ids.setdefault(block_id, number)
             yield Fault(number, block_id, reason) if reason else Line(number, parsed, len(line))
     if not seen.ended:
@@ -153,17 +157,6 @@ def _complaint(parsed: dict[str, Any], block_id: str, seen: _Seen) -> str:
         share = parsed.get(name, 0)
         if not isinstance(share, int | float) or not 0 <= share <= 1:
             return f"has a {name} that is no number from 0 to 1"
-    return ""
-
-
-def _unpaired(line: bytes) -> str:
-    """Half a character can only stand in a line of UTF-8 as an escape."""
-    if b"\\u" not in line:
-        return ""
-    try:
-        json.dumps(json.loads(line), ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return "holds half of a surrogate pair"
     return ""
 
 
@@ -227,8 +220,8 @@ def _is_time(value: object) -> bool:
 
 def _parsed(line: bytes) -> Any:  # noqa: ANN401 - any JSON value; None where it is none
     try:
-        return json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
+        return json_line.read(line)
+    except ValueError:
         return None
 
 

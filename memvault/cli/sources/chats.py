@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from memvault.cli.sources.entry import Bad, Item, Left, Row, clean, label, part_id, parts, stable_id
+from memvault.cli.sources.entry import Bad, Item, Left, clean, in_parts, label, stable_id
 from memvault.cli.sources.json_stream import BrokenJson, elements
 
 CONVERSATIONS = "conversations.json"
@@ -139,22 +139,18 @@ def _blocks(turns: Iterator[Turn | Left], name: str, title: str, service: str, u
         if not text:
             yield Left("empty")
             continue
-        block_id = stable_id(service, f"{name}:{turn.key}")
-        for number, part in enumerate(parts(text), 1):
-            block = {
-                "id": part_id(block_id, number),
-                "service": "chat",
-                "text": part,
-                "title": label(title),
-                "speaker": turn.speaker,
-                "conversation_id": stable_id(service, name),
-                "position": position,
-                "event_time": turn.time,
-                "source": {"kind": source_kind(turn.speaker), "uri": uri},
-                "tags": [service],
-            }
-            yield Row({key: value for key, value in block.items() if value not in (None, "")}, place, len(part))
-            position += 1
+        shared = {
+            "service": "chat",
+            "title": label(title),
+            "speaker": turn.speaker,
+            "conversation_id": stable_id(service, name),
+            "event_time": turn.time,
+            "source": {"kind": source_kind(turn.speaker), "uri": uri},
+            "tags": [service],
+        }
+        rows = in_parts(stable_id(service, f"{name}:{turn.key}"), text, shared, position, place)
+        position += len(rows)
+        yield from rows
 
 
 def source_kind(speaker: str) -> str:

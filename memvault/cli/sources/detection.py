@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from memvault.cli import vault_file
+from memvault.cli import json_line, vault_file
 from memvault.cli.sources import FORMATS, Format, chats, markdown, transcript
 from memvault.cli.sources.entry import Bad
 
@@ -53,7 +52,7 @@ def of(path: Path) -> Detected:
 
 def of_lines(lines: list[bytes]) -> Detected | None:
     """What the first lines of a file say; None when it is not JSON by lines."""
-    parsed = [_object(line.removeprefix(b"\xef\xbb\xbf")) for line in lines if line.strip()]
+    parsed = [_object(line) for line in lines if line.strip()]
     if not parsed or not any(parsed):
         return None
     if lines and vault_file.is_header(lines[0]):
@@ -102,8 +101,8 @@ def _first_lines(path: Path) -> list[bytes]:
 
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
-        parsed = json.loads(line)
-    except (ValueError, RecursionError):
+        parsed = json_line.read(line)
+    except ValueError:
         return None
     return parsed if isinstance(parsed, dict) else None
 

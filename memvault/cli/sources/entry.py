@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from typing import Any
@@ -102,6 +103,17 @@ def parts(text: str) -> list[str]:
         done.append(left[:place].strip())
         left = left[place:].strip()
     return [one for one in (*done, left) if one]
+
+
+def in_parts(
+    block_id: str, text: str, shared: Mapping[str, Any], position: int, place: str, line: int | None = None
+) -> list[Row]:
+    """What somebody said as blocks: its parts with the fields they share, numbered from `position` on."""
+    fields = {name: value for name, value in shared.items() if value not in (None, "")}
+    return [
+        Row({**fields, "id": part_id(block_id, n), "text": part, "position": position + n - 1}, place, len(part), line)
+        for n, part in enumerate(parts(text), 1)
+    ]
 
 
 def instant(value: object, zone: tzinfo | None) -> str | None:

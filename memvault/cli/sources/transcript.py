@@ -6,7 +6,6 @@ output of commands and what the program itself put in are left out: a memory of 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections import Counter
@@ -15,8 +14,9 @@ from datetime import tzinfo
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
+from memvault.cli import json_line
 from memvault.cli.sources.chats import source_kind
-from memvault.cli.sources.entry import Bad, Item, Left, Row, clean, instant, label, part_id, parts, stable_id
+from memvault.cli.sources.entry import Bad, Item, Left, clean, in_parts, instant, label, stable_id
 
 SERVICE = "transcript"
 _SPOKEN = frozenset({"user", "assistant"})
@@ -57,8 +57,8 @@ def _session(file: Path, shown: str, positions: Counter[str], seen: set[str], zo
                 continue
             place = f"{shown}:{number}"
             try:
-                event = json.loads(line.decode("utf-8-sig"))
-            except (ValueError, RecursionError):
+                event = json_line.read(line)
+            except ValueError:
                 yield Bad(place, "the line is no JSON in UTF-8", line=number)
                 continue
             if not isinstance(event, Mapping):
@@ -93,23 +93,19 @@ def _event(
         return
     seen.add(name)
     speaker = str(event["type"])
-    block_id = stable_id(SERVICE, name)
     project = label(PureWindowsPath(str(event.get("cwd") or "")).name)
-    for part_number, part in enumerate(parts(text), 1):
-        block = {
-            "id": part_id(block_id, part_number),
-            "service": "agent",
-            "text": part,
-            "title": project,
-            "speaker": speaker,
-            "conversation_id": stable_id(SERVICE, session),
-            "position": positions[session],
-            "event_time": instant(event.get("timestamp"), zone),
-            "source": {"kind": source_kind(speaker), "uri": label(shown)},
-            "tags": [tag for tag in (SERVICE, project) if tag],
-        }
-        positions[session] += 1
-        yield Row({key: value for key, value in block.items() if value not in (None, "")}, place, len(part), number)
+    shared = {
+        "service": "agent",
+        "title": project,
+        "speaker": speaker,
+        "conversation_id": stable_id(SERVICE, session),
+        "event_time": instant(event.get("timestamp"), zone),
+        "source": {"kind": source_kind(speaker), "uri": label(shown)},
+        "tags": [tag for tag in (SERVICE, project) if tag],
+    }
+    rows = in_parts(stable_id(SERVICE, name), text, shared, positions[session], place, number)
+    positions[session] += len(rows)
+    yield from rows
 
 
 def _text(message: Mapping[str, Any]) -> tuple[str, bool]:
