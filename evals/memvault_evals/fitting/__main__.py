@@ -55,7 +55,6 @@ FITTED_ON = (
     "drcd_zh",
     "xquad_zh2en",
 )
-MOST_SCOPES = {"memdaily_zh": 60}
 MOST_QUESTIONS = 200
 
 app = typer.Typer(help="Fit the numbers of the tuned profile and of the router on development data.")
@@ -82,7 +81,7 @@ def fit(
             if found is not None:
                 _take(router_values(found, console), values, remarks)
         if "search" in parts:
-            cases = collected(source, names, place, console.print, MOST_SCOPES)
+            cases = collected(source, names, place, console.print)
             _take(search_values(cases, console), values, remarks)
     except EvalError as error:
         console.print(f"fit: {error}", style="red", highlight=False, markup=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -35,18 +35,13 @@ def checked(data: Data, names: Sequence[str]) -> None:
             raise EvalError(f"{path} is no normalised set: a row lacks {', '.join(sorted(lacking))}")
 
 
-def collected(
-    data: Data, names: Sequence[str], workspace: Workspace, say: Callable[[str], None], most_scopes: Mapping[str, int]
-) -> list[Case]:
-    """The cases of all sets, from their files where these are there.
-
-    `most_scopes`: of a set with many small vaults, so many that are fitted on.
-    """
+def collected(data: Data, names: Sequence[str], workspace: Workspace, say: Callable[[str], None]) -> list[Case]:
+    """The cases of all sets, from their files where these are there."""
     checked(data, names)
     code, folder = fingerprint(CODE), workspace.folder / "fitting"
     cases: list[Case] = []
     for name in names:
-        scopes = read_set(data, name)[: most_scopes.get(name)]
+        scopes = read_set(data, name)
         path = folder / f"{name}-{_digest(scopes)}-{code}.cases"
         found = kept(path)
         if found is None:

@@ -17,6 +17,9 @@ from memvault_search.settings import SearchSettings
 MOST_COST = 0.25
 """Points of nDCG@10, averaged over all questions of an intent: half of what R-15 allows, because what is fitted here
 costs more elsewhere."""
+MOST_COST_OF_A_SET = 0.5
+"""The same of every set with enough questions of an intent: the mean of many must not hide one that loses."""
+LEAST_OF_A_SET = 30
 LEAST_QUESTIONS = 60
 """An intent with fewer questions takes the stricter of its own bounds and those of all intents together."""
 LEADS = (0.1, 0.15, 0.2, 0.25, 0.35, 0.5, 0.75, 1.0, 2.0)
@@ -29,11 +32,12 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """Of n questions: lead of the first over the second, spread of the cluster, and what a rerank brings.
+    """Of n questions: set, lead of the first over the second, spread of the cluster, and what a rerank brings.
 
     `gain`: nDCG@10 with rerank minus without, in points. `weight`: every set weighs the same, mean 1.
     """
 
+    sets: npt.NDArray[np.str_]
     intents: npt.NDArray[np.str_]
     lead: FloatArray
     spread: FloatArray
@@ -57,6 +61,7 @@ def gains_of(cases: Sequence[Case], numbers: SearchSettings) -> Gains:
     names = [case.set_name for case in able]
     share = np.array([1.0 / names.count(name) for name in names])
     return Gains(
+        np.array(names),
         np.array([case.intent for case in able]),
         np.array(leads),
         np.array(spreads),
@@ -78,15 +83,22 @@ def cost(gains: Gains, skips: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_
     return float((gains.weight * gains.gain)[among & skips].sum() / total) if total else 0.0
 
 
-def bounds_for(gains: Gains, among: npt.NDArray[np.bool_]) -> GateBounds:
-    """The bounds that skip most while both together cost at most `MOST_COST`; the dominant rule goes first."""
-    lead = next(
-        (one for one in LEADS if cost(gains, skipped(gains, GateBounds(one, -1.0))[0], among) <= MOST_COST), NEVER
+def allowed(gains: Gains, skips: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_]) -> bool:
+    """Whether the skips cost little enough, over all sets and in each that has enough questions `among` them."""
+    lost = np.where(skips, gains.gain, 0.0)
+    parts = [among & (gains.sets == name) for name in dict.fromkeys(gains.sets.tolist())]
+    return cost(gains, skips, among) <= MOST_COST and all(
+        lost[part].mean() <= MOST_COST_OF_A_SET for part in parts if part.sum() >= LEAST_OF_A_SET
     )
+
+
+def bounds_for(gains: Gains, among: npt.NDArray[np.bool_]) -> GateBounds:
+    """The bounds that skip most while both together are `allowed`; the dominant rule goes first."""
+    lead = next((one for one in LEADS if allowed(gains, skipped(gains, GateBounds(one, -1.0))[0], among)), NEVER)
     for spread in SPREADS:
         bounds = GateBounds(lead, spread)
         dominant, tight = skipped(gains, bounds)
-        if cost(gains, dominant | tight, among) <= MOST_COST and cost(gains, tight, among) <= MOST_COST / 2:
+        if allowed(gains, dominant | tight, among) and cost(gains, tight, among) <= MOST_COST / 2:
             return bounds
     return GateBounds(lead, 0.0)
 
