@@ -65,10 +65,14 @@ class Workspace:
         return self.folder / "results" / stamp
 
     def settings(self, workers: int = WORKERS) -> dict[str, str]:
-        """Settings of a house whose encoder uses the kept vectors, with `workers` threads of one text each."""
+        """Settings of a house whose encoder uses the kept vectors, with `workers` threads of one text each.
+
+        As many answers are prepared side by side: here nobody asks meanwhile whom that would hold up.
+        """
         embedder = "MEMVAULT__SEARCH__EMBEDDER__"
         return {
             f"{embedder}CACHE_FOLDER": str(self.embeddings),
             f"{embedder}WORKERS": str(workers),
             f"{embedder}BATCH_TOKENS": str(BATCH_TOKENS),
+            "MEMVAULT__SLOW_THINKER__FETCH__CONCURRENCY": str(workers),
         }
