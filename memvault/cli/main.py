@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from memvault.cli import doctor, export, house, ingest, operate, output, recall, reindex, write
+from memvault.cli import doctor, export, house, ingest, operate, output, profile, recall, reindex, write
 from memvault.cli.failure import CommandError
 from memvault.runtime.exits import Exit
 
@@ -44,6 +44,7 @@ def build() -> typer.Typer:
     app.command("recall", rich_help_panel=_READ)(recall.recall)
     app.command("get", rich_help_panel=_READ)(write.get)
     app.command("prefetch", rich_help_panel=_OPERATE)(operate.prefetch)
+    app.command("profile", rich_help_panel=_OPERATE)(profile.profile)
     app.command("reindex", rich_help_panel=_OPERATE)(reindex.reindex)
     app.add_typer(operate.dead_letter, name="dead-letter", rich_help_panel=_OPERATE)
     return app

@@ -369,6 +369,22 @@ def test_prefetch_shows_what_is_prepared_and_the_figures(gateway, memvault, caps
     assert "812 ms" in told
 
 
+def test_a_profile_is_shown_taken_along_and_erased(gateway, memvault, capsys):
+    known = {"sample_count": 7, "intents": [{"name": "factual", "weight": 1.0}], "interests": [{"name": "[b]OCR"}]}
+    gateway.answer("/v1/profile", known)
+    assert memvault("profile", "--user", "ann") == Exit.OK
+    told = capsys.readouterr().out
+    assert "7 questions of ann" in told
+    assert "factual" in told
+    assert "[b]OCR" in told
+    assert memvault("profile", "--json") == Exit.OK
+    assert json.loads(capsys.readouterr().out) == known
+    assert memvault("profile", "--user", "ann", "--erase") == Exit.USAGE
+    assert "--yes" in capsys.readouterr().err
+    assert memvault("profile", "--user", "ann", "--erase", "--yes") == Exit.OK
+    assert [(one.method, one.path) for one in gateway.seen][-1] == ("DELETE", "/v1/profile?user_id=ann")
+
+
 def test_status_ends_with_5_when_a_part_is_not_ready(gateway, memvault, capsys):
     gateway.answer("/v1/status", {"parts": [{"part": "search", "state": "down"}], "version": "1"})
     assert memvault("status") == Exit.UNAVAILABLE
