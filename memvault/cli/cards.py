@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -279,8 +279,3 @@ def _told(value: object) -> str:
     if isinstance(value, dict):
         return " ".join(f"{name}={_told(item)}" for name, item in value.items() if item not in ("", None, []))
     return printable(str(value))
-
-
-def utc_now() -> datetime:
-    """The present."""
-    return datetime.now(UTC)

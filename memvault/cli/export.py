@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PAGE = 500
 """Blocks asked for at once: all that is ever held of a vault."""
+# opened by name, a stdout that goes to a file would be written from its begin, or replaced
+_STDOUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 
 
 def export(
@@ -43,6 +45,7 @@ def export(
     readable for you alone. Where a link stands, what it points to is replaced. The same memories always make the same
     bytes.
     """
+    out = "-" if out in _STDOUT else out
     if json and out == "-":
         raise CommandError(Exit.USAGE, "with --json the memories need a place of their own: add --out FILE")
     owner = where.user_id(user)
@@ -101,7 +104,7 @@ def _opened(out: str) -> Iterator[IO[bytes]]:
     if path.is_dir():
         raise CommandError(Exit.USAGE, f"{out} is a folder: name a file in it")
     try:
-        # a device or a pipe, such as /dev/stdout, has no place that another file could take
+        # a device or a pipe has no place that another file could take
         special = path.exists() and not path.is_file()
         with path.open("wb") if special else _put_whole(Path(os.path.realpath(path))) as sink:
             yield sink

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memvault.cli import output, where
+from memvault.cli import output, times, where
 from memvault.cli.client import send
 from memvault.cli.options import Json, Timeout, Url, User
 
@@ -19,10 +19,19 @@ def recall(
     service: Annotated[list[str] | None, typer.Option(help="Only this application; may be repeated.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only with this label; may be repeated.")] = None,
     source_kind: Annotated[list[str] | None, typer.Option(help="Only this kind of source; may be repeated.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only from this time on, such as 2026-03-01T00:00:00Z.")] = None,
-    until: Annotated[str | None, typer.Option(help="Only before this time.")] = None,
-    as_of: Annotated[str | None, typer.Option(help="As things stood at this time.")] = None,
-    time_zone: Annotated[str | None, typer.Option(help="Your time zone, such as Asia/Taipei.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only from this day or time on, such as 2026-03-01 or 2026-03-01T09:30:00Z.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Only before this time; a day alone is still in.")] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="As things stood at this time; of a day alone, at its begin.")
+    ] = None,
+    time_zone: Annotated[
+        str | None,
+        typer.Option(
+            help="Your time zone, such as Asia/Taipei. Days and times that name none are of it, else of this machine's."
+        ),
+    ] = None,
     profile: Annotated[str | None, typer.Option(help="reference or tuned numbers.")] = None,
     deadline_ms: Annotated[int | None, typer.Option(help="Milliseconds the answer may take.")] = None,
     explain: Annotated[
@@ -36,6 +45,8 @@ def recall(
     json: Json = False,
 ) -> None:
     """Ask your memories a question."""
+    of = times.zone(time_zone) if since or until or as_of else None
+    since, until = times.moment("--since", since, of), times.moment("--until", until, of, end=True)
     context: dict[str, Any] = {
         "user_id": where.user_id(user),
         "caller": "cli",
@@ -48,7 +59,7 @@ def recall(
         "conversation_id": conversation,
         "limit": limit,
         "token_budget": budget,
-        "as_of": as_of,
+        "as_of": times.moment("--as-of", as_of, of),
         "time_zone": time_zone,
         "deadline_ms": deadline_ms,
         "filters": _filters(service, tag, source_kind, since, until),
@@ -70,7 +81,7 @@ def _show(response: dict[str, Any], *, explain: bool, trace: bool) -> None:
     from memvault.cli import explain as reasons  # noqa: PLC0415
 
     console = output.console()
-    console.print(cards.answer(response, cards.utc_now()))
+    console.print(cards.answer(response, times.now()))
     if explain:
         console.print(reasons.explained(response))
     if trace:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter, deque
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from memvault.cli import output
 from memvault.cli.client import Gateway
 from memvault.cli.failure import CommandError
 from memvault.cli.sources.entry import Bad, Item, Left, Remark, Row, Same
+from memvault.runtime.exits import Exit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 _BATCH_BYTES = 4 << 20
 _CONFIRMED = frozenset({"indexed", "unchanged"})
+_STORED = ("indexed", "accepted")
+# how the gateway names one block of a batch, at the begin of what it says or in it
+_NAMED = re.compile(r"\bblocks[\[.](\d{1,6})\]?[.:]? ?")
 
 
 @dataclass
@@ -86,7 +91,8 @@ class Sender:
         """Send all rows, `size` in a batch.
 
         Raises:
-            CommandError: The gateway went away, or refused a whole batch; it says that the command can be repeated.
+            CommandError: The gateway went away, or refused a whole batch, or the source cannot be read; it says how
+                many blocks were stored, and that the command can be repeated where that would help.
         """
         # imported here: no other command needs threads
         import threading  # noqa: PLC0415
@@ -94,15 +100,13 @@ class Sender:
 
         local, gateways = threading.local(), []
 
-        def post(batch: _Batch) -> dict[str, Any]:
+        def post(batch: _Batch) -> list[dict[str, Any]]:
             if not hasattr(local, "gateway"):
                 local.gateway = Gateway(self._url, self._timeout_s)
                 gateways.append(local.gateway)
-            body = {"user_id": batch.user_id, "blocks": [row.block for row in batch.rows], "options": self._options}
-            answer: dict[str, Any] = local.gateway.post("/v1/blocks:batch", body)
-            return answer
+            return self._post(local.gateway, batch)
 
-        under_way: deque[tuple[_Batch, Future[dict[str, Any]]]] = deque()
+        under_way: deque[tuple[_Batch, Future[list[dict[str, Any]]]]] = deque()
         try:
             with ThreadPoolExecutor(self._parallel) as pool:
                 for ready in _batches(rows, owner_of, size):
@@ -112,16 +116,60 @@ class Sender:
                 while under_way:
                     _take(*under_way.popleft(), report, advance)
         except CommandError as error:
-            stored = sum(report.counts.values()) - report.counts["refused"]
-            message = f"{error.message}; {stored} were stored before, the same command goes on from there"
-            raise CommandError(error.code, message, error.problem) from error
+            for batch, future in under_way:  # what was sent beside it has its answer by now
+                with suppress(CommandError):
+                    _take(batch, future, report, advance)
+            raise CommandError(error.code, error.message + _standing(error, report), error.problem) from error
         finally:
             for gateway in gateways:
                 gateway.close()
 
+    def _post(self, gateway: Gateway, batch: _Batch) -> list[dict[str, Any]]:
+        """An outcome a row; where the gateway refuses all because of one that it names, the others are sent again."""
+        outcomes: dict[int, dict[str, Any]] = {}
+        left = list(range(len(batch.rows)))
+        while left:
+            body = {
+                "user_id": batch.user_id,
+                "blocks": [batch.rows[n].block for n in left],
+                "options": self._options,
+            }
+            try:
+                answer = gateway.post("/v1/blocks:batch", body)
+            except CommandError as error:
+                if error.code is not Exit.REFUSED:
+                    raise
+                detail = str(error.problem.get("detail") or error.message)
+                named = _NAMED.search(detail)
+                if named is None or int(named[1]) >= len(left):
+                    message = f"{error.message}: refused as a whole were {_places(batch.rows)}"
+                    raise CommandError(error.code, message, error.problem) from error
+                outcomes[left.pop(int(named[1]))] = {
+                    "status": "refused",
+                    "reason": error.problem.get("reason"),
+                    "detail": _NAMED.sub("", detail),
+                }
+            else:
+                outcomes |= zip(left, answer.get("outcomes", []), strict=True)
+                break
+        return [outcomes[n] for n in range(len(batch.rows))]
 
-def _take(batch: _Batch, future: Future[dict[str, Any]], report: Report, advance: Callable[[int], None]) -> None:
-    for row, outcome in zip(batch.rows, future.result().get("outcomes", []), strict=True):
+
+def _places(rows: list[Row]) -> str:
+    first, last = rows[0].place, rows[-1].place
+    return first if first == last else f"{first} to {last}"
+
+
+def _standing(error: CommandError, report: Report) -> str:
+    """What was stored before an error; only where nobody answered does the same command help."""
+    stored = sum(report.counts[status] for status in _STORED)
+    if error.code is Exit.UNAVAILABLE:
+        return f"; {stored} were stored before, the same command goes on from there"
+    return f"; {stored} were stored before" if stored else ""
+
+
+def _take(batch: _Batch, future: Future[list[dict[str, Any]]], report: Report, advance: Callable[[int], None]) -> None:
+    for row, outcome in zip(batch.rows, future.result(), strict=True):
         status, block_id = str(outcome.get("status")), str(row.block.get("id", ""))
         if status == "refused":
             reason = ": ".join(part for part in (outcome.get("reason"), outcome.get("detail")) if part)

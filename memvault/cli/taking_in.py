@@ -13,23 +13,27 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memvault.cli import output, where
+from memvault.cli import output, times, where
 from memvault.cli.client import Gateway
 from memvault.cli.failure import CommandError
 from memvault.cli.known import Known, ids_below
 from memvault.cli.restoring import Export
 from memvault.cli.sending import Report, Sender, progress
-from memvault.cli.sources import FORMATS, chatgpt, claude, detection, jsonl, markdown, mem0, transcript
+from memvault.cli.sources import FORMATS, chatgpt, chats, claude, detection, jsonl, markdown, mem0, transcript
 from memvault.runtime.exits import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import tzinfo
 
     from memvault.cli.sources import Format
     from memvault.cli.sources.entry import Item, Row
 
 _FORGOTTEN_AT_ONCE = 1000
+_OF_FILES = frozenset({"memvault", "jsonl"})
+_OF_CHATS = frozenset({"chatgpt", "claude", "mem0"})
+_ON_UNSAFE = ("refuse", "redact", "mark")
+_WAITS = ("accepted", "indexed")
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,8 @@ def take_in(wanted: Wanted, url: str | None, timeout: float, *, json: bool) -> N
         CommandError: Nothing could be read, or nobody answers.
         typer.Exit: Some of it was refused.
     """
+    _require("--on-unsafe", wanted.on_unsafe or "refuse", _ON_UNSAFE)
+    _require("--wait", wanted.wait, _WAITS)
     report = Report()
     with ExitStack() as stack:
         path = stack.enter_context(_on_disk(wanted.file))
@@ -107,8 +113,8 @@ def take_in(wanted: Wanted, url: str | None, timeout: float, *, json: bool) -> N
         export = Export(path) if found.format == "memvault" else None
         if export is not None and not wanted.skip_bad:
             export.require_whole()
-        user_id = where.user_id(wanted.user or (export.user_id if export else None))
-        source = _Source(path, found.format, user_id, export, _zone(wanted.time_zone), wanted.name, wanted.owner)
+        user_id = where.user_id(wanted.user if wanted.user is not None or export is None else export.user_id or None)
+        source = _Source(path, found.format, user_id, export, times.zone(wanted.time_zone), wanted.name, wanted.owner)
         unsafe = wanted.on_unsafe or ("mark" if export else "refuse")
         with closing(Gateway(url, timeout)) as gateway:
             if wanted.dry_run:
@@ -135,11 +141,9 @@ def take_in(wanted: Wanted, url: str | None, timeout: float, *, json: bool) -> N
 def _detected(path: Path, named: str, shown: str) -> detection.Detected:
     try:
         if named:
-            chosen = next((one for one in FORMATS if one == named), None)
-            if chosen is None:
-                known = ", ".join(FORMATS)
-                raise CommandError(Exit.USAGE, f"--from is {named!r}: use one of {known}")
-            if path.is_dir() and chosen in {"memvault", "jsonl"}:
+            _require("--from", named, FORMATS)
+            chosen = next(one for one in FORMATS if one == named)
+            if path.is_dir() and (chosen in _OF_FILES or (chosen in _OF_CHATS and not chats.files(path))):
                 raise CommandError(Exit.USAGE, f"{shown} is a folder: name the file in it")
             path.stat()
             return detection.Detected(chosen, "named")
@@ -148,6 +152,11 @@ def _detected(path: Path, named: str, shown: str) -> detection.Detected:
         raise CommandError(Exit.USAGE, f"{shown} cannot be read: {error.strerror or error}") from error
     except detection.Unrecognised as error:
         raise CommandError(Exit.USAGE, str(error)) from error
+
+
+def _require(option: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise CommandError(Exit.USAGE, f"{option} is {value!r}: use one of {', '.join(known)}")
 
 
 def _readable(items: Iterator[Item]) -> Iterator[Item]:
@@ -245,18 +254,6 @@ def _forget_stale_parts(source: _Source, gateway: Gateway, there: list[str], sen
         part = stale[start : start + _FORGOTTEN_AT_ONCE]
         gateway.post("/v1/forget", {"user_id": source.user_id, "block_ids": part})
     report.counts["forgotten parts of shortened notes"] += len(stale)
-
-
-def _zone(time_zone: str) -> tzinfo | None:
-    if not time_zone:
-        return None
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - few imports need it
-
-    try:
-        return ZoneInfo(time_zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        message = f"--time-zone {time_zone!r} is not known: use a name such as Asia/Taipei"
-        raise CommandError(Exit.USAGE, message) from error
 
 
 @contextmanager

@@ -12,22 +12,15 @@ memories always make the same bytes. The last line tells a whole file from one t
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
-from memvault.cli import json_line
+from memvault.cli import block_check, json_line
 
 FORMAT = "memvault.export"
 VERSION = 1
 _LEFT_OUT = frozenset({"user_id", "centrality", "tier"})
-_TEXT_BYTES = 64 * 1024
-_ID_CHARS = 200
-_MOST_COUNTED = 2**31
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z", re.ASCII)
-_SHARES = ("trust", "confidence")
 
 
 class NotAnExport(ValueError):  # noqa: N818 - says what the file is
@@ -107,7 +100,7 @@ def read_header(line: bytes) -> Header:
 
 def read(stream: Iterable[bytes]) -> Iterator[Line | Fault]:
     """Read the lines behind the first one; what is wrong becomes a `Fault`, also a file that was cut off."""
-    misfit = _Misfit()
+    misfit = block_check.Misfit()
     seen = _Seen()
     number = 1
     for number, line in enumerate(stream, 2):
@@ -143,79 +136,9 @@ def _framing(number: int, parsed: dict[str, Any], seen: _Seen) -> Iterator[Fault
 def _complaint(parsed: dict[str, Any], block_id: str, seen: _Seen) -> str:
     if seen.ended:
         return "stands behind the end of the export"
-    if not 1 <= len(block_id) <= _ID_CHARS:
-        return f"has no id of 1 to {_ID_CHARS} characters"
-    if block_id in seen.ids:
+    if block_id and block_id in seen.ids:
         return f"has the id of line {seen.ids[block_id]}"
-    text = parsed.get("text", "")
-    if not isinstance(text, str) or not text.strip():
-        return "has no text"
-    size = len(text.encode("utf-8", "surrogatepass")) if len(text) > _TEXT_BYTES // 4 else 0
-    if size > _TEXT_BYTES:
-        return f"has a text of {size} bytes, a block takes {_TEXT_BYTES}"
-    for name in _SHARES:
-        share = parsed.get(name, 0)
-        if not isinstance(share, int | float) or not 0 <= share <= 1:
-            return f"has a {name} that is no number from 0 to 1"
-    return ""
-
-
-class _Misfit:
-    """Whether a block has fields and types of the contract.
-
-    The contract's own parser decides. It takes a third of a millisecond a block, so that it is only asked where a block
-    is not of the plain form that an export has.
-    """
-
-    def __init__(self) -> None:
-        # imported here: the contract's code takes longer to load than most commands run
-        from google.protobuf.json_format import ParseDict, ParseError  # noqa: PLC0415
-
-        from memvault.recall.v1.types_pb2 import Block  # noqa: PLC0415
-
-        self._parse: Callable[[dict[str, Any]], object] = lambda parsed: ParseDict(parsed, Block())
-        self._errors = (ParseError, TypeError, AttributeError, ValueError)
-        self._plain = {field.name: _plain_form(field) for field in Block.DESCRIPTOR.fields}
-
-    def of(self, parsed: dict[str, Any]) -> str:
-        """What is wrong; empty: nothing."""
-        checks = self._plain
-        if all(name in checks and checks[name](value) for name, value in parsed.items()):
-            return ""
-        try:
-            self._parse(parsed)
-        except self._errors as error:
-            return f"does not fit the contract: {str(error)[:200]}"
-        return ""
-
-
-def _plain_form(field: Any) -> Callable[[Any], bool]:  # noqa: ANN401 - descriptors of the C implementation have no type
-    """A quick test that says yes only to values which the contract takes for sure."""
-    single = _single_form(field)
-    if field.is_repeated:
-        return lambda value: type(value) is list and all(map(single, value))
-    return single
-
-
-def _single_form(field: Any) -> Callable[[Any], bool]:  # noqa: ANN401 - as above
-    if field.message_type is not None:
-        if field.message_type.full_name == "google.protobuf.Timestamp":
-            return _is_time
-        inner = {one.name: _plain_form(one) for one in field.message_type.fields}
-        return lambda value: type(value) is dict and all(name in inner and inner[name](value[name]) for name in value)
-    if field.type == field.TYPE_INT32:
-        return lambda value: type(value) is int and 0 <= value < _MOST_COUNTED
-    kind = {field.TYPE_STRING: str, field.TYPE_BOOL: bool, field.TYPE_DOUBLE: float}.get(field.type)
-    return lambda value: kind is not None and type(value) is kind
-
-
-def _is_time(value: object) -> bool:
-    if not (isinstance(value, str) and _TIME.fullmatch(value)):
-        return False
-    try:
-        return datetime.fromisoformat(value).year > 0
-    except ValueError:
-        return False
+    return block_check.complaint(parsed)
 
 
 def _parsed(line: bytes) -> Any:  # noqa: ANN401 - any JSON value; None where it is none

@@ -59,8 +59,10 @@ def user_id(given: str | None) -> str:
     """The user: as given, else `MEMVAULT_USER`, else the login name with foreign characters replaced.
 
     Raises:
-        CommandError: The machine knows no login name.
+        CommandError: An empty one is given, or the machine knows no login name.
     """
+    if given is not None and not given.strip():
+        raise CommandError(Exit.USAGE, "--user is empty: name a user, or leave the option out")
     chosen = given or os.environ.get("MEMVAULT_USER")
     if chosen:
         return chosen

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import typer
 
-from memvault.cli import output, where
+from memvault.cli import output, times, where
 from memvault.cli.client import fetch, segment, send
 from memvault.cli.failure import CommandError
 from memvault.cli.options import Json, OnUnsafe, Timeout, Url, User, Wait
@@ -24,7 +24,10 @@ def add(
     title: Annotated[str | None, typer.Option(help="A title.")] = None,
     speaker: Annotated[str | None, typer.Option(help="Who said or wrote it.")] = None,
     conversation: Annotated[str | None, typer.Option(help="The conversation it belongs to.")] = None,
-    time: Annotated[str | None, typer.Option(help="When it happened, such as 2026-03-01T09:30:00+08:00.")] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(help="When it happened: a day such as 2026-03-01, or 2026-03-01T09:30:00+08:00. Default: now."),
+    ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A label; may be repeated.")] = None,
     source: Annotated[str, typer.Option(help="hand_written, document, conversation, agent or web.")] = "hand_written",
     uri: Annotated[str | None, typer.Option(help="Address of the original.")] = None,
@@ -37,6 +40,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Store one memory."""
+    event_time = times.moment("--time", time) or times.stamp(times.now())
     content = sys.stdin.read() if text in {None, "-"} else text
     block = {
         "id": block_id or f"note-{uuid4().hex}",
@@ -46,7 +50,7 @@ def add(
         "title": title,
         "speaker": speaker,
         "conversation_id": conversation,
-        "event_time": time,
+        "event_time": event_time,
         "tags": tag,
         "confidence": confidence,
         "source": {"kind": source, "uri": uri} if uri else {"kind": source},

@@ -92,13 +92,13 @@ def conversations(path: Path) -> Iterator[tuple[str, Any] | Bad]:
         yield Bad(path.name, str(error))
         return
     for name in names:
-        shown = name or path.name
+        shown, number = name or path.name, 0
         try:
             with opened(path, name) as stream:
                 for number, element in enumerate(_unwrapped(elements(stream)), 1):
                     yield f"{shown}, entry {number}", element
         except BrokenJson as error:
-            yield Bad(shown, f"{error}; what stands before was read")
+            yield Bad(shown, f"{error}; what stands before was read" if number else str(error))
         except DamagedArchive as error:
             yield Bad(shown, str(error))
 

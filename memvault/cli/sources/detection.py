@@ -47,7 +47,10 @@ def of(path: Path) -> Detected:
         raise _unrecognised(path, f"the archive holds no {chats.CONVERSATIONS}")
     if path.suffix.lower() in markdown.ENDINGS:
         return Detected("markdown", f"ends in {path.suffix}")
-    return of_lines(_first_lines(path)) or _of_element(path, "its first entry")
+    lines = _first_lines(path)
+    if len(lines) < _LINES_READ and not b"".join(lines).removeprefix(json_line.BOM).strip():
+        raise Unrecognised(f"{path}: it is empty")
+    return of_lines(lines) or _of_element(path, "its first entry")
 
 
 def of_lines(lines: list[bytes]) -> Detected | None:

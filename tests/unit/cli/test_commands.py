@@ -7,13 +7,14 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
-from memvault.cli import where
+from memvault.cli import times, where
 from memvault.cli.client import Gateway
 from memvault.cli.main import EPILOG, build, main
 from memvault.runtime.exits import Exit
@@ -266,6 +267,41 @@ def test_add_sends_the_block_and_waits_until_it_is_indexed(gateway, memvault, ca
         "options": {"wait": "indexed", "on_unsafe": "refuse", "wait_ms": 30000},
     }
     assert "stored as b1" in capsys.readouterr().out
+
+
+def test_a_note_happened_now_unless_a_time_says_otherwise(gateway, memvault, monkeypatch):
+    gateway.answer("/v1/blocks", {"outcome": {"block_id": "b1", "status": "indexed"}})
+    monkeypatch.setattr(times, "now", lambda: datetime(2026, 11, 20, 9, 30, tzinfo=UTC))
+    assert memvault("add", "茶") == memvault("add", "茶", "--time", "2026-03-01T00:00:00+08:00") == Exit.OK
+    told = [seen.body["block"]["event_time"] for seen in gateway.seen]
+    assert told == ["2026-11-20T09:30:00Z", "2026-02-28T16:00:00Z"]
+
+
+def test_a_day_alone_is_taken_from_its_begin_to_its_end_in_the_zone_of_the_command(gateway, memvault):
+    gateway.answer("/v1/recall", RESPONSE)
+    words = ("--since", "2026-11-20", "--until", "2026-11-20", "--as-of", "2026-11-21T08:00")
+    assert memvault("recall", "x", "--json", *words, "--time-zone", "Asia/Taipei") == Exit.OK
+    context = gateway.seen[0].body["context"]
+    assert context["filters"]["time_range"] == {"start": "2026-11-19T16:00:00Z", "end": "2026-11-20T16:00:00Z"}
+    assert context["as_of"] == "2026-11-21T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("recall", "x", "--since"), ("recall", "x", "--until"), ("recall", "x", "--as-of"), ("add", "x", "--time")],
+)
+@pytest.mark.parametrize("time", ["yesterday", "2026-02-30", ""])
+def test_what_is_no_time_is_wrong_usage_that_names_the_option_and_the_form(gateway, memvault, capsys, words, time):
+    assert memvault(*words, time) == Exit.USAGE
+    assert f"{words[-1]} is {time!r}: write a day such as 2026-03-01, or a time such as" in capsys.readouterr().err
+    assert gateway.seen == []
+
+
+@pytest.mark.parametrize("user", ["", " "])
+def test_an_empty_user_is_wrong_usage(gateway, memvault, capsys, user):
+    assert memvault("recall", "x", "--user", user) == memvault("export", "--user", user) == Exit.USAGE
+    assert "--user is empty" in capsys.readouterr().err
+    assert gateway.seen == []
 
 
 def test_add_tells_which_rule_refused_a_text_and_what_else_one_can_do(gateway, memvault, capsys):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -114,6 +116,19 @@ def test_an_export_replaces_what_a_link_points_to_and_follows_no_link_of_its_par
         assert (tmp_path / name).read_bytes().count(b"\n") == 7
     assert (tmp_path / "precious").read_text() == "precious"
     assert {path.name for path in (tmp_path / "disk").iterdir()} == {"real.jsonl", "not-yet.jsonl"}
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_an_export_to_stdout_by_name_leaves_what_stands_before_in_its_file(vault, tmp_path, name):
+    both = tmp_path / "ab.txt"
+    command = [sys.executable, "-m", "memvault.cli", "export", "--user", "ada", "--out", name]
+    with both.open("wb") as sink:
+        sink.write(b"a\n")
+        sink.flush()
+        subprocess.run(command, stdout=sink, stderr=subprocess.PIPE, check=True)
+        sink.write(b"b\n")
+    lines = both.read_bytes().split(b"\n")
+    assert (lines[0], lines[-2], len(lines)) == (b"a", b"b", 10)
 
 
 def test_an_export_writes_into_a_pipe_that_is_there(vault, memvault, tmp_path):
@@ -240,13 +255,18 @@ def test_a_gateway_that_goes_away_says_that_the_same_command_goes_on(gateway, me
     [
         (["--from", "notion"], "use one of memvault, jsonl"),
         (["--time-zone", "Mars/Base"], "Asia/Taipei"),
+        (["--on-unsafe", "foo"], "use one of refuse, redact, mark"),
+        (["--wait", "foo"], "use one of accepted, indexed"),
+        (["--user", ""], "--user is empty"),
     ],
 )
 def test_an_option_that_means_nothing_says_what_would(gateway, memvault, capsys, tmp_path, words, told):
     file = tmp_path / "a.jsonl"
     file.write_text('{"text": "t"}\n')
     assert memvault("import", str(file), *words) == Exit.USAGE
-    assert told in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert told in error
+    assert "goes on" not in error
 
 
 def test_notes_are_recognised_and_stored_with_what_was_left_out_told(gateway, memvault, capsys, tmp_path):
@@ -331,13 +351,15 @@ def test_memories_of_several_people_are_refused_before_one_is_stored(gateway, me
     memories = [{"id": name, "memory": "tea", "user_id": name} for name in ("ann", "bob")]
     (tmp_path / "mem0.json").write_text(json.dumps({"results": memories}))
     assert memvault("import", str(tmp_path / "mem0.json")) == Exit.USAGE
-    assert "memories of ann, bob: say with --owner" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "memories of ann, bob: say with --owner" in told
+    assert "goes on" not in told
     assert vault.sent == []
     assert memvault("import", str(tmp_path / "mem0.json"), "--owner", "bob") == Exit.OK
     assert [block["id"] for block in vault.sent[0]["blocks"]] == ["mem0:bob"]
 
 
-@pytest.mark.parametrize("content", ["", '{"neither": "nor"}', "words"])
+@pytest.mark.parametrize("content", ['{"neither": "nor"}', "words"])
 def test_a_file_of_no_known_format_asks_for_its_name(gateway, memvault, capsys, tmp_path, content):
     (tmp_path / "some.txt").write_text(content)
     assert memvault("import", str(tmp_path / "some.txt")) == Exit.USAGE
@@ -353,3 +375,89 @@ def test_a_line_without_an_id_is_named_by_what_stands_in_it(gateway, memvault, t
     ids = [[block["id"] for block in body["blocks"]] for body in vault.sent]
     assert ids[0] == ids[1]
     assert len(set(ids[0])) == 2
+
+
+LINES = [
+    {"text": "a"},
+    {"text": ""},
+    {"text": "t", "txt": "oops"},
+    {"text": "t", "event_time": "yesterday"},
+    {"text": "t", "tags": "home"},
+    {"text": "t", "user_id": "a b"},
+    {"text": "t", "title": 7},
+    {"text": "t", "source": {"kind": "web", "colour": "red"}},
+    {"text": "b", "eventTime": "2026-03-01T08:00:00+08:00", "title": None},
+]
+TOLD = [
+    (2, "has no text"),
+    (3, 'has an unknown field "txt": take it out'),
+    (4, 'has no right value in the field "event_time": a time with its zone'),
+    (5, 'has no right value in the field "tags": a list of texts'),
+    (6, 'has no user in the field "user_id"'),
+    (7, 'has no right value in the field "title": a text in quotes'),
+    (8, 'has an unknown field "source.colour": take it out'),
+]
+
+
+@pytest.mark.parametrize("words", [[], ["--dry-run"]])
+def test_bad_lines_are_told_with_line_and_field_and_the_others_stored(gateway, memvault, capsys, tmp_path, words):
+    vault = Vault(gateway, [])
+    file = tmp_path / "lines.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    assert memvault("import", str(file), "--json", *words) == Exit.PARTIAL
+    report = json.loads(capsys.readouterr().out)
+    assert report["counts"] == {"new" if words else "indexed": 2, "refused": 7}
+    for problem, (line, reason) in zip(report["problems"], TOLD, strict=True):
+        assert problem["line"] == line
+        assert problem["reason"].startswith(reason)
+    assert [block["text"] for body in vault.sent for block in body["blocks"]] == ([] if words else ["a", "b"])
+
+
+def test_a_block_for_which_the_gateway_refuses_a_batch_is_told_by_its_place_and_the_others_stored(
+    gateway, memvault, capsys, tmp_path
+):
+    vault = Vault(gateway, [])
+    detail = {"status": 400, "reason": "FIELD_INVALID", "detail": "blocks[1].service is too long"}
+    gateway.answers["/v1/blocks:batch"].insert(0, (400, detail))
+    file = tmp_path / "lines.jsonl"
+    file.write_text('{"id": "a", "text": "t"}\n\n{"id": "b", "text": "t"}\n{"id": "c", "text": "t"}\n')
+    assert memvault("import", str(file)) == Exit.PARTIAL
+    told = capsys.readouterr()
+    assert "line 3 (b) was refused: FIELD_INVALID: service is too long" in told.err
+    assert "2 indexed" in told.out
+    assert set(vault.blocks) == {"a", "c"}
+
+
+def test_a_batch_refused_as_a_whole_names_its_lines_and_promises_nothing(gateway, memvault, capsys, tmp_path):
+    vault = Vault(gateway, [])
+    detail = {"status": 400, "reason": "FIELD_INVALID", "detail": "not so"}
+    gateway.answers["/v1/blocks:batch"] = [(200, vault.write), (400, detail)]
+    file = tmp_path / "lines.jsonl"
+    file.write_text("".join(json.dumps({"text": f"t{n}"}) + "\n" for n in range(5)))
+    assert memvault("import", str(file), "--batch", "2", "--parallel", "1") == Exit.REFUSED
+    told = capsys.readouterr().err
+    assert "not so [FIELD_INVALID]: refused as a whole were line 3 to line 4; 2 were stored before\n" in told
+
+
+def test_batches_under_way_beside_one_that_failed_are_counted(gateway, memvault, capsys, tmp_path):
+    Vault(gateway, [])
+
+    gateway.answers["/v1/blocks:batch"] = [(429, {"reason": "OVERLOADED", "detail": "too much", "status": 429})]
+    gateway.answer("/v1/blocks:batch", lambda body: {"outcomes": [{"status": "indexed"} for _ in body["blocks"]]})
+    file = tmp_path / "lines.jsonl"
+    file.write_text("".join(json.dumps({"id": f"b{n}", "text": "t"}) + "\n" for n in range(3)))
+    assert memvault("import", str(file), "--batch", "1", "--parallel", "3") == Exit.UNAVAILABLE
+    assert "; 2 were stored before, the same command goes on" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["claude", "chatgpt", "mem0"])
+def test_a_folder_without_conversations_is_wrong_usage(gateway, memvault, capsys, tmp_path, name):
+    (tmp_path / "notes").mkdir()
+    assert memvault("import", str(tmp_path / "notes"), "--from", name) == Exit.USAGE
+    assert capsys.readouterr().err == f"memvault: {tmp_path / 'notes'} is a folder: name the file in it\n"
+
+
+def test_an_empty_file_says_that_it_is_empty(gateway, memvault, capsys, tmp_path):
+    (tmp_path / "some.txt").write_text("\n")
+    assert memvault("import", str(tmp_path / "some.txt")) == Exit.USAGE
+    assert capsys.readouterr().err == f"memvault: {tmp_path / 'some.txt'}: it is empty\n"

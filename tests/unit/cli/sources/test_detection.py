@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cli.sources import detection, json_stream
+from memvault.cli.sources import chats, detection, json_stream
 from memvault.cli.sources.json_stream import BrokenJson, elements
 
 pytestmark = pytest.mark.r("R-63")
@@ -55,11 +55,27 @@ def test_folders_and_archives_are_looked_into(tmp_path):
     assert found == {"notes": "markdown", "sessions": "transcript", "chat": "claude", "gpt.zip": "chatgpt"}
 
 
-@pytest.mark.parametrize("content", ["", "   ", "[]", "[", '{"a": 1}', "words", '[{"other": 1}]', "[" * 100_000])
+@pytest.mark.parametrize("content", ["[]", "[", '{"a": 1}', "words", '[{"other": 1}]', "[" * 100_000])
 def test_what_is_none_of_them_says_so(tmp_path, content):
     (tmp_path / "some.json").write_text(content)
     with pytest.raises(detection.Unrecognised, match="say what it is with --from, one of memvault"):
         detection.of(tmp_path / "some.json")
+
+
+@pytest.mark.parametrize("content", [b"", b"   ", b"\xef\xbb\xbf\n"])
+def test_an_empty_file_is_told_as_such(tmp_path, content):
+    (tmp_path / "some.json").write_bytes(content)
+    with pytest.raises(detection.Unrecognised, match=r"some\.json: it is empty$"):
+        detection.of(tmp_path / "some.json")
+
+
+def test_only_where_something_stands_before_a_break_it_was_read(tmp_path):
+    told = {}
+    for content in ("{", '[{"a": 1}, {'):
+        (tmp_path / "some.json").write_text(content)
+        *_, last = chats.conversations(tmp_path / "some.json")
+        told[content] = last.reason.endswith("; what stands before was read")
+    assert list(told.values()) == [False, True]
 
 
 def test_a_folder_of_both_or_of_neither_asks_what_is_meant(tmp_path):
