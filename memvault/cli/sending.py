@@ -163,9 +163,10 @@ def _places(rows: list[Row]) -> str:
 def _standing(error: CommandError, report: Report) -> str:
     """What was stored before an error; only where nobody answered does the same command help."""
     stored = sum(report.counts[status] for status in _STORED)
-    if error.code is Exit.UNAVAILABLE:
-        return f"; {stored} were stored before, the same command goes on from there"
-    return f"; {stored} were stored before" if stored else ""
+    if not stored:
+        return ""
+    again = ", the same command goes on from there" if error.code is Exit.UNAVAILABLE else ""
+    return f"; {stored} were stored before{again}"
 
 
 def _take(batch: _Batch, future: Future[list[dict[str, Any]]], report: Report, advance: Callable[[int], None]) -> None:

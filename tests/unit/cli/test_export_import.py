@@ -439,6 +439,13 @@ def test_a_batch_refused_as_a_whole_names_its_lines_and_promises_nothing(gateway
     assert "not so [FIELD_INVALID]: refused as a whole were line 3 to line 4; 2 were stored before\n" in told
 
 
+def test_where_nothing_was_stored_nothing_goes_on(gateway, memvault, capsys, tmp_path):
+    gateway.answer("/v1/blocks:batch", {"reason": "OVERLOADED", "detail": "too much", "status": 429}, status=429)
+    (tmp_path / "lines.jsonl").write_text('{"text": "t"}\n')
+    assert memvault("import", str(tmp_path / "lines.jsonl")) == Exit.UNAVAILABLE
+    assert capsys.readouterr().err == "memvault: too much [OVERLOADED]\n"
+
+
 def test_batches_under_way_beside_one_that_failed_are_counted(gateway, memvault, capsys, tmp_path):
     Vault(gateway, [])
 
