@@ -26,7 +26,10 @@ def add(
     conversation: Annotated[str | None, typer.Option(help="The conversation it belongs to.")] = None,
     time: Annotated[
         str | None,
-        typer.Option(help="When it happened: a day such as 2026-03-01, or 2026-03-01T09:30:00+08:00. Default: now."),
+        typer.Option(
+            help="When it happened: a day such as 2026-03-01, or 2026-03-01T09:30:00+08:00. Default: now; with --id "
+            "none, so that the same again changes nothing."
+        ),
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A label; may be repeated.")] = None,
     source: Annotated[str, typer.Option(help="hand_written, document, conversation, agent or web.")] = "hand_written",
@@ -40,7 +43,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Store one memory."""
-    event_time = times.moment("--time", time) or times.stamp(times.now())
+    event_time = times.moment("--time", time) or (None if block_id else times.stamp(times.now()))
     content = sys.stdin.read() if text in {None, "-"} else text
     block = {
         "id": block_id or f"note-{uuid4().hex}",

@@ -273,8 +273,9 @@ def test_a_note_happened_now_unless_a_time_says_otherwise(gateway, memvault, mon
     gateway.answer("/v1/blocks", {"outcome": {"block_id": "b1", "status": "indexed"}})
     monkeypatch.setattr(times, "now", lambda: datetime(2026, 11, 20, 9, 30, tzinfo=UTC))
     assert memvault("add", "茶") == memvault("add", "茶", "--time", "2026-03-01T00:00:00+08:00") == Exit.OK
-    told = [seen.body["block"]["event_time"] for seen in gateway.seen]
-    assert told == ["2026-11-20T09:30:00Z", "2026-02-28T16:00:00Z"]
+    assert memvault("add", "茶", "--id", "tea") == Exit.OK
+    told = [seen.body["block"].get("event_time") for seen in gateway.seen]
+    assert told == ["2026-11-20T09:30:00Z", "2026-02-28T16:00:00Z", None]  # the same id again changes nothing
 
 
 def test_a_day_alone_is_taken_from_its_begin_to_its_end_in_the_zone_of_the_command(gateway, memvault):
