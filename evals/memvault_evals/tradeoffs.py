@@ -29,6 +29,7 @@ star where the interval leaves out 0. Small sets are noise. Speeds are ratios of
 vault and by number of processes; milliseconds depend on the machine. Public sets are read from a folder of your own."""
 BESIDE = {
     "walk": "What the walk alone brings to a candidate list is in docs/decisions/0013.",
+    "gate": "What the bounds in force cost by set, replayed, and how they were fitted is in docs/decisions/0018.",
     "floor": "The relevance floor behind that mark is in docs/decisions/0011.",
     "fuel": "How sure the free fuel is of a prediction is in docs/decisions/0012.",
 }
@@ -98,6 +99,7 @@ def gate(runs: Sequence[Document]) -> Tradeoff:
         total = sum(one.value for one in asked if any(one.set_name == other.set_name for other in skips))
         told = ", ".join(f"{reason} {count}" for reason, count in reasons.items()) or "none"
         says.append(f"Questions that were not reranked, of {total}, by reason: {told}.")
+    says.append(BESIDE["gate"])
     return Tradeoff("Attention gate", says, _origins(compared, [origin(one.run) for one in skips]), compared)
 
 
