@@ -90,7 +90,7 @@ def _begins(folded: str, words: Sequence[str]) -> bool:
 def _holds(folded: str, words: set[str], word: str) -> bool:
     if _HAN_START.match(word):
         return word in words if len(word) == 1 else word in folded
-    return re.search(rf"(?<![\w']){re.escape(word)}(?![\w'])", folded) is not None
+    return word in folded and re.search(rf"(?<![\w']){re.escape(word)}(?![\w'])", folded) is not None
 
 
 def _content(folded: str, shapes: FollowUpShapes) -> set[str]:
