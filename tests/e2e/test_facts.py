@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,11 @@ from uuid import uuid4
 
 import nats
 import pytest
-from nats.js.errors import NotFoundError
-from redis.asyncio import Redis
 
 from memvault.runtime.exits import Exit
 from memvault_demo.questions import CONVERSATION, NEXT_QUESTION, PREDICTED
 from tests.conftest import fill
+from tests.e2e.kept import holding, kept_text
 from tests.house import House, eventually
 
 # The first test waits while the sample vault is taken in.
@@ -420,41 +418,6 @@ def test_notes_chats_and_transcripts_are_taken_in_once_and_found(house: House, t
 WORDS = ("裁切影像", "MAG-207", "marigold", "piano tuner")  # of blocks, utterances, questions and prepared answers
 
 
-async def _kept_bytes(house: House) -> dict[str, str]:
-    """All that Redis and the streams of the bus hold, by where it lies."""
-    state = json.loads((house.home / "run" / "state.json").read_text(encoding="utf-8"))
-    kept: dict[str, bytes] = {}
-    redis = Redis.from_url(state["redis"], decode_responses=False)
-    reads = {b"string": redis.get, b"hash": redis.hgetall, b"set": redis.smembers}
-    async for key in redis.scan_iter():
-        kind = await redis.type(key)
-        read = reads.get(kind) or (lambda name: redis.zrange(name, 0, -1))
-        kept[f"redis {key!r}"] = key + repr(await read(key)).encode()
-        assert kind in {*reads, b"zset"}, f"{key!r} is a {kind!r}: read it here"
-    await redis.aclose()
-    client = await nats.connect(state["nats"])
-    stream = client.jetstream()
-    for one in await stream.streams_info():
-        for sequence in range(max(1, one.state.first_seq), one.state.last_seq + 1):
-            with suppress(NotFoundError):
-                message = await stream.get_msg(str(one.config.name), sequence)
-                kept[f"{message.subject} {sequence}"] = message.data or b""
-    await client.close()
-    return {where: _read(data) for where, data in kept.items()}
-
-
-def _read(data: bytes) -> str:
-    """Bytes as written, and as repr and JSON write them."""
-    text = data.decode("utf-8", "replace")
-    return text + text.encode("latin-1", "ignore").decode("unicode_escape", "replace")
-
-
-def _holding(kept: Mapping[str, str]) -> dict[str, list[str]]:
-    """Where the words lie."""
-    found = {where: [word for word in WORDS if word in text] for where, text in kept.items()}
-    return {where: words for where, words in found.items() if words}
-
-
 @pytest.mark.r("R-62")
 def test_of_a_forgotten_user_no_path_returns_a_word(house: House) -> None:
     """Last in this file: afterwards nothing is left to ask about."""
@@ -466,7 +429,7 @@ def test_of_a_forgotten_user_no_path_returns_a_word(house: House) -> None:
     said = {"user_id": USER, "conversation_id": "last", "speaker": "user", "text": QUESTION}
     publish(house, "conversation.utterance.appended", said)
     house.recall(QUESTION, USER)
-    held = _holding(asyncio.run(_kept_bytes(house)))
+    held = holding(asyncio.run(kept_text(house)), WORDS)
     assert any(where.startswith("redis") for where in held), "nothing would be left to be removed there"
     assert any("utterance" in where for where in held), "nothing would be left to be removed there"
     assert [word for word in WORDS if word not in _export(house)] == []
@@ -486,6 +449,6 @@ def test_of_a_forgotten_user_no_path_returns_a_word(house: House) -> None:
         return json.dumps(bodies, ensure_ascii=False) + _export(house)
 
     assert [word for word in WORDS if word in told()] == []
-    left = lambda: _holding(asyncio.run(_kept_bytes(house)))  # noqa: E731
+    left = lambda: holding(asyncio.run(kept_text(house)), WORDS)  # noqa: E731
     assert eventually(lambda: not left(), limit_s=3), left()
     assert "foxglove" in _export(house, "somebody-else"), "another user's memory stays"

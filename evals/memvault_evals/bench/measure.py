@@ -235,7 +235,7 @@ def _classification(found: Mapping[str, Any]) -> dict[str, float]:
     """Classification as ratios to the embedding, from the hops of explained fast recalls."""
     hops = {name: one["p50"] for name, one in found["hops"]["fast"].items()}
     embedding = found["rows"]["embedding"]["p50"]
-    parts = {"keyword funnel": hops.get("router.understand"), "fusion": hops.get("router.fuse")}
+    parts = {"reading the words": hops.get("router.understand"), "fusion": hops.get("router.fuse")}
     if "router" in hops and "router.embed" in hops:
         parts["classification without embedding"] = max(0.0, hops["router"] - hops["router.embed"])
     return {name: value / embedding for name, value in parts.items() if value is not None}

@@ -108,7 +108,7 @@ def _ratios(say: Say, stages: Stages, mode: str) -> None:
     for name, parts in FLOORS.items():
         values = [stage["modes"][mode]["ratios"].get(name) for stage in stages]
         table.add_row(name, " + ".join(parts), *(f"{value:.2f}" if value else "" for value in values))
-    for name in ("keyword funnel", "classification without embedding"):
+    for name in ("reading the words", "classification without embedding"):
         values = [stage["modes"][mode]["classification"].get(name) for stage in stages]
         table.add_row(name, "embedding", *("" if value is None else f"{value:.2f}" for value in values))
     for name in stages[0]["modes"][mode]["processor_ratios"]:

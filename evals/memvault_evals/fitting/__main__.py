@@ -34,7 +34,7 @@ from memvault_evals.fitting.choosing import (
     setting_of,
 )
 from memvault_evals.fitting.collected import collected
-from memvault_evals.fitting.gates import RuleReport, gains_of, report
+from memvault_evals.fitting.gates import RuleReport, by_set, gains_of, report
 from memvault_evals.fitting.replay import Setup, agrees
 from memvault_evals.fitting.router import Fitted, fit_router
 from memvault_evals.fitting.writing import Values, write
@@ -56,6 +56,7 @@ FITTED_ON = (
     "xquad_zh2en",
 )
 MOST_QUESTIONS = 200
+GATE = "tuned.search.gate"
 
 app = typer.Typer(help="Fit the numbers of the tuned profile and of the router on development data.")
 
@@ -64,7 +65,7 @@ app = typer.Typer(help="Fit the numbers of the tuned profile and of the router o
 def fit(
     data: Annotated[Path, typer.Option(help="Folder with the normalised sets.", exists=True, file_okay=False)],
     sets: Annotated[str, typer.Option(help="Sets to fit search on; empty: those of recall and chinese.")] = "",
-    parts: Annotated[str, typer.Option(help="Of: router, search.")] = "router,search",
+    parts: Annotated[str, typer.Option(help="Of: router, search, or of search only the gate.")] = "router,search",
     dry: Annotated[bool, typer.Option("--dry", help="Print only, write nothing.")] = False,
     workspace: Annotated[Path | None, typer.Option(help="Where vectors, vaults and answers are kept.")] = None,
 ) -> None:
@@ -80,9 +81,10 @@ def fit(
             found = fit_router(source, place.embeddings)
             if found is not None:
                 _take(router_values(found, console), values, remarks)
-        if "search" in parts:
+        if "search" in parts or "gate" in parts:
             cases = collected(source, names, place, console.print)
-            _take(search_values(cases, console), values, remarks)
+            fitting = search_values if "search" in parts else gate_values
+            _take(fitting(cases, console), values, remarks)
     except EvalError as error:
         console.print(f"fit: {error}", style="red", highlight=False, markup=False)
         raise typer.Exit(1) from error
@@ -124,10 +126,7 @@ def router_values(found: Fitted, console: Console) -> tuple[Values, dict[str, st
 
 def search_values(cases: Sequence[Case], console: Console) -> tuple[Values, dict[str, str]]:
     """Fit search, print its tables, and return its numbers."""
-    numbers = load("search", SearchSettings, profile="tuned")
-    wrong = strayed(cases, numbers)
-    if wrong:
-        raise EvalError(f"the replay of {len(wrong)} questions is not what the product answered, such as {wrong[0]}")
+    numbers = _in_force(cases)
     chosen = sampled(cases)
     console.print(f"{len(cases)} questions replayed exactly; fitting on {len(chosen)}")
     every, shipped = np.ones(len(chosen), np.bool_), setting_of(numbers)
@@ -151,9 +150,35 @@ def search_values(cases: Sequence[Case], console: Console) -> tuple[Values, dict
     final = descend(reranked, found, RERANKING, every)
     _show("Rerank of every question: fitted", reranked, final, shipped, console)
     _paired("Rerank of every question - no rerank", {"fitted": _gain(reranked, without, final)}, console)
-    rules = report(gains_of(cases, final.applied(numbers)))
+    gates = _gate(cases, final.applied(numbers), console)
+    told = _remark(chosen, f", {without.settings + reranked.settings} settings")
+    remarks = dict.fromkeys(("tuned.search.finding.weights", GATE), told)
+    return _search_numbers(final, gates), remarks
+
+
+def gate_values(cases: Sequence[Case], console: Console) -> tuple[Values, dict[str, str]]:
+    """Fit the gate alone, with all other numbers as they are in force."""
+    return _gate(cases, _in_force(cases), console), {GATE: _remark(cases)}
+
+
+def _in_force(cases: Sequence[Case]) -> SearchSettings:
+    numbers = load("search", SearchSettings, profile="tuned")
+    wrong = strayed(cases, numbers)
+    if wrong:
+        raise EvalError(f"the replay of {len(wrong)} questions is not what the product answered, such as {wrong[0]}")
+    return numbers
+
+
+def _gate(cases: Sequence[Case], numbers: SearchSettings, console: Console) -> Values:
+    gains = gains_of(cases, numbers)
+    rules = report(gains)
     _gates(rules, console)
-    return _search_numbers(final, rules), _search_remarks(chosen, without.settings + reranked.settings)
+    bounds = {"" if intent == "all" else intent: one.bounds for intent, one in rules.items()}
+    table = Table("set", "n", "skipped", "costs", "rerank of all gains", title="The same by set, all intents together")
+    for name, one in by_set(gains, bounds).items():
+        table.add_row(name, str(one.questions), f"{one.skipped:.1f}", _interval(one.cost), _interval(one.gain))
+    console.print(table)
+    return {f"{GATE}.intents.{intent}" if intent else GATE: asdict(one) for intent, one in bounds.items()}
 
 
 def strayed(cases: Sequence[Case], numbers: SearchSettings) -> list[str]:
@@ -189,9 +214,12 @@ def _show(title: str, trials: Trials, found: Setting, shipped: Setting, console:
 def _paired(title: str, columns: dict[str, dict[str, Figure]], console: Console) -> None:
     table = Table("set", "n", *columns, title=title)
     for name, first in next(iter(columns.values())).items():
-        cells = [f"{one[name].value:+.1f} [{one[name].low:.1f}, {one[name].high:.1f}]" for one in columns.values()]
-        table.add_row(name, str(first.n), *cells)
+        table.add_row(name, str(first.n), *(_interval(one[name]) for one in columns.values()))
     console.print(table)
+
+
+def _interval(one: Figure) -> str:
+    return f"{one.value:+.1f} [{one.low:.1f}, {one.high:.1f}]"
 
 
 def _gates(rules: dict[str, RuleReport], console: Console) -> None:
@@ -212,11 +240,7 @@ def _gates(rules: dict[str, RuleReport], console: Console) -> None:
     console.print(table)
 
 
-def _search_numbers(found: Setting, rules: dict[str, RuleReport]) -> Values:
-    bounds = {
-        intent: {"dominant_lead": one.bounds.dominant_lead, "cluster_spread": one.bounds.cluster_spread}
-        for intent, one in rules.items()
-    }
+def _search_numbers(found: Setting, gates: Values) -> Values:
     weights = ("dense_self", "dense_context", "sparse_self", "sparse_context", "speaker")
     return {
         "tuned.search.finding": {"grouping_share": found.grouping_share},
@@ -224,15 +248,13 @@ def _search_numbers(found: Setting, rules: dict[str, RuleReport]) -> Values:
         "tuned.search.fusion": {"method": found.method, "k": found.k},
         "tuned.search.scoring": {"clamp_low": 1.0 - found.clamp, "clamp_high": 1.0 + found.clamp},
         "tuned.search.strengths": {"blend_scoring": found.blend_scoring},
-        "tuned.search.gate": {"depth": found.depth, **bounds.pop("all")},
-        **{f"tuned.search.gate.intents.{intent}": one for intent, one in bounds.items()},
+        **gates,
+        GATE: {"depth": found.depth, **gates[GATE]},
     }
 
 
-def _search_remarks(cases: Sequence[Case], tried: int) -> dict[str, str]:
-    sets = len({case.set_name for case in cases})
-    told = f"make fit, {_today()}: {len(cases)} questions of {sets} sets, {tried} settings"
-    return dict.fromkeys(("tuned.search.finding.weights", "tuned.search.gate"), told)
+def _remark(cases: Sequence[Case], more: str = "") -> str:
+    return f"make fit, {_today()}: {len(cases)} questions of {len({case.set_name for case in cases})} sets{more}"
 
 
 def _today() -> str:

@@ -42,10 +42,10 @@ from memvault_search.handlers.embed import unpacked_tokens
 from memvault_search.settings import SearchSettings
 from memvault_search.usecases.asking import Conditions, Question
 from memvault_search.usecases.finishing import joined
-from memvault_search.usecases.gate import Gate
 from memvault_search.usecases.gathering import Gathering
 from memvault_search.usecases.readings import readings_of
 from memvault_search.usecases.vaults import Vaults
+from memvault_search.usecases.write_barrier import WriteBarrier
 
 PROFILE: Profile = "tuned"
 LIMIT = 100
@@ -132,7 +132,7 @@ async def cases_of(set_name: str, home: Path, asked: Sequence[Asked]) -> list[Ca
     )
     await Generations(store).open(index, Made(means.encoder_id, PREFIX_VERSION, len(means.passage)), {})
     try:
-        vaults = Vaults(index, means, Gate(), blocks_in_memory=numbers.index.blocks_in_memory, shared=False)
+        vaults = Vaults(index, means, WriteBarrier(), blocks_in_memory=numbers.index.blocks_in_memory, shared=False)
         reader = CaseReader(set_name, vaults, index, means.query, numbers)
         return [await reader.case(one) for one in asked]
     finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from memvault_evals.fitting.cases import Case
 from memvault_evals.fitting.choosing import folds_of, measured
 from memvault_evals.fitting.replay import Setup, replay
+from memvault_evals.metrics import Figure, figure
 from memvault_search.domain.gate import GateBounds
 from memvault_search.settings import SearchSettings
 
@@ -150,6 +151,32 @@ def report(gains: Gains) -> dict[str, RuleReport]:
             cost(gains, tight, among),
             cost(gains, held, among),
         )
+    return told
+
+
+@dataclass(frozen=True)
+class SetCost:
+    """Of one set: its questions, the share skipped in percent, and in points what that costs and all reranks gain."""
+
+    questions: int
+    skipped: float
+    cost: Figure
+    gain: Figure
+
+
+def by_set(gains: Gains, bounds: Mapping[str, GateBounds]) -> dict[str, SetCost]:
+    """What the bounds of every intent cost each set; `""` holds those of an intent that has none of its own."""
+    skips = np.zeros(len(gains.gain), np.bool_)
+    for intent in set(gains.intents.tolist()):
+        dominant, tight = skipped(gains, bounds.get(intent, bounds[""]))
+        own = gains.intents == intent
+        skips[own] = (dominant | tight)[own]
+    told = {}
+    for name in dict.fromkeys(gains.sets.tolist()):
+        own = gains.sets == name
+        shares = gains.gain[own] / 100  # `figure` turns shares into points
+        lost = np.where(skips[own], shares, 0.0)
+        told[name] = SetCost(int(own.sum()), float(100 * skips[own].mean()), figure(lost), figure(shares))
     return told
 
 

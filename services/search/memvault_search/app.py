@@ -41,7 +41,6 @@ from memvault_search.usecases.encoding import Encoder
 from memvault_search.usecases.finishing import Finishing
 from memvault_search.usecases.forgetting import Forgetting
 from memvault_search.usecases.freezing import Freezing
-from memvault_search.usecases.gate import Gate
 from memvault_search.usecases.gathering import Gathering
 from memvault_search.usecases.preparing import Preparing
 from memvault_search.usecases.reading import Reading
@@ -54,6 +53,7 @@ from memvault_search.usecases.stopwatch import Stopwatch
 from memvault_search.usecases.storing import Storing
 from memvault_search.usecases.succession import Succession
 from memvault_search.usecases.vaults import Vaults
+from memvault_search.usecases.write_barrier import WriteBarrier
 from memvault_search.usecases.writing import Writing
 
 if TYPE_CHECKING:  # generated, and only there for type checkers
@@ -80,8 +80,6 @@ class UseCases:
     preparing: Preparing
 
 
-_LAST_ANSWERS_S = 30.0
-"""How long questions that began before a reindex took over may go on reading the former index."""
 Failed = Callable[[Exception], None]
 
 
@@ -126,14 +124,14 @@ class Parts:
         numbers = self.settings.index
         return StoredIndex(self.store, dimension=dimension, page=numbers.page, token_cache=numbers.token_cache)
 
-    def side(self, embedder: RunningEmbedder, index: StoredIndex, gate: Gate, encoders: Encoders) -> Side:
+    def side(self, embedder: RunningEmbedder, index: StoredIndex, barrier: WriteBarrier, encoders: Encoders) -> Side:
         """Everything around one index."""
         settings, clock = self.settings, self.clock
         cached = CachedEmbedder(embedder, max_bytes=settings.embedder.cache_bytes)
         vaults = Vaults(
             index,
             embedder.means,
-            gate,
+            barrier,
             blocks_in_memory=settings.index.blocks_in_memory,
             shared=self.store_name == "server",
         )
@@ -208,7 +206,7 @@ class App:
     def __init__(self, parts: Parts, encoders: Encoders, bus: Bus, failed: Failed) -> None:
         """Nothing is started or opened yet."""
         self._parts = parts
-        self._gate = Gate()
+        self._barrier = WriteBarrier()
         self._generations = Generations(parts.store)
         self._encoders = encoders
         self._side = self._built(encoders.serving, parts.index(encoders.serving.dimension))
@@ -216,7 +214,7 @@ class App:
         self._current = Current(self._side.faces)
         self.renewing = Renewing(
             self,
-            self._gate,
+            self._barrier,
             present=lambda: self._side.index.made,
             wanted=parts.made(encoders.wanted),
             begun=lambda: self._side.index.next is not None,
@@ -297,7 +295,7 @@ class App:
         former = self._following()
         if former.faces.answering:
             with suppress(TimeoutError):
-                await asyncio.wait_for(former.faces.idle.wait(), _LAST_ANSWERS_S)
+                await asyncio.wait_for(former.faces.idle.wait(), self._parts.settings.index.former_answers_s)
         await self._generations.drop_former()
         if former.embedder not in {self._side.embedder, self._encoders.house}:
             await former.embedder.stop()
@@ -313,7 +311,7 @@ class App:
         return self._parts.settings.embedder.model_dump() if embedder is self._encoders.wanted else {}
 
     def _built(self, embedder: RunningEmbedder, index: StoredIndex) -> Side:
-        return self._parts.side(embedder, index, self._gate, self._encoders)
+        return self._parts.side(embedder, index, self._barrier, self._encoders)
 
 
 def _warm_up() -> None:

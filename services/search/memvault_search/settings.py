@@ -91,6 +91,8 @@ class Index(_Section):
     blocks_in_memory: Positive
     warm_users: Annotated[int, Field(ge=0)]
     forgotten_kept_days: Positive
+    successor_wait_days: Positive
+    former_answers_s: Seconds
 
 
 class Sources(_Section):

@@ -11,9 +11,10 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cli import vault_file
+from memvault.cli import block_check, vault_file
 from memvault.cli.vault_file import Fault, Line
 from memvault.recall.v1.types_pb2 import Block
+from memvault_gateway.domain import edge
 
 pytestmark = pytest.mark.r("R-63")
 
@@ -161,3 +162,7 @@ def test_a_profile_is_looked_at_and_not_read_back() -> None:
     lines = [first, row, vault_file.profile({"sample_count": 3}), last]
     assert told(lines) == []
     assert [type(one) for one in vault_file.read(lines[1:])] == [Line]
+
+
+def test_the_command_line_knows_the_gateway_s_limits_though_it_does_not_import_it() -> None:
+    assert (block_check._TEXT_BYTES, block_check._ID_CHARS) == (edge.TEXT_BYTES, edge._ID_CHARS)

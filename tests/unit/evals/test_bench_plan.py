@@ -89,7 +89,7 @@ def report() -> dict[str, Any]:
             "rows": rows,
             "ratios": ratios({one: row["p50"] for one, row in rows.items()}),
             "processor_ratios": {"fast": 2.5, "deep": 3.5},
-            "classification": {"keyword funnel": 0.1, "classification without embedding": 0.3},
+            "classification": {"reading the words": 0.1, "classification without embedding": 0.3},
             "hops": {"fast": {"search": latency}, "deep": {"search": latency, "cascade": latency}},
             "closed": [{**loaded, "reranker": {"readings": 30, "batches": 12}}],
             "open": [{"share": 0.5, **loaded}],

@@ -21,8 +21,6 @@ from memvault_search.usecases.succession import Succession
 from memvault_search.usecases.vaults import Vaults
 from memvault_search.usecases.writing import tier_of
 
-SUCCESSOR_WAIT = timedelta(days=1)  # an import that takes longer marks its blocks anew when it goes on
-
 
 @dataclass(frozen=True)
 class Changing:
@@ -75,12 +73,13 @@ class Dreaming:
         step = self._settings.writing.batch
         vault = await self._vaults.of(user_id)
         ids = [one.block.id for one in vault.blocks()]
+        given_up = self._clock.now() - timedelta(days=self._settings.index.successor_wait_days)
         for start in range(0, len(ids), step):
             async with self._vaults.changing(user_id) as held:
                 names = ids[start : start + step]
                 left = self._settings.freezing.a_night - changes["frozen"]
                 changes["frozen"] += await self._freezing.freeze(held, _present(held, names), run_id, most=left)
-                await self._succession.give_up(held, _present(held, names), self._clock.now() - SUCCESSOR_WAIT)
+                await self._succession.give_up(held, _present(held, names), given_up)
                 chunk = _present(held, names)
                 changes.update(await self._of_blocks(held, chunk))
             await asyncio.sleep(0)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from memvault_search.domain.made import Made
-from memvault_search.usecases.gate import Gate
 from memvault_search.usecases.reindexing import Reindexing
+from memvault_search.usecases.write_barrier import WriteBarrier
 
 MOST_ROUNDS = 8
 """Whoever writes faster than this machine encodes must wait in the end."""
@@ -71,7 +71,7 @@ class Renewing:
     def __init__(
         self,
         steps: Steps,
-        gate: Gate,
+        barrier: WriteBarrier,
         *,
         present: Callable[[], Made],
         wanted: Made,
@@ -80,7 +80,7 @@ class Renewing:
     ) -> None:
         """`present` tells what made the index that answers, `begun` whether a next one was; `failed` is told errors."""
         self._steps = steps
-        self._gate = gate
+        self._barrier = barrier
         self._present = present
         self._wanted = wanted
         self._begun = begun
@@ -139,7 +139,7 @@ class Renewing:
             if reindexing.progress.built - before <= _FEW:
                 break
         await self._steps.prepare()
-        async with self._gate.closed():
+        async with self._barrier.closed():
             changed = await reindexing.round()
             self._in_the_end = True
             await self._steps.take_over(changed)

@@ -14,27 +14,27 @@ from memvault_search.domain.passages import head_id
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.domain.vault import IndexedPassage, Vault
 from memvault_search.ports import BlockIndex, LoadedUser
-from memvault_search.usecases.gate import Gate
+from memvault_search.usecases.write_barrier import WriteBarrier
 
 
 class Vaults:
     """Hands out vaults. The index is the record: a vault that may be wrong is dropped and read again."""
 
     def __init__(
-        self, index: BlockIndex, means: EncoderMeans, gate: Gate, *, blocks_in_memory: int, shared: bool
+        self, index: BlockIndex, means: EncoderMeans, barrier: WriteBarrier, *, blocks_in_memory: int, shared: bool
     ) -> None:
         """Nothing is loaded before it is asked for.
 
         Args:
             index: where blocks are kept for good.
             means: the encoder's mean vectors, for calibrated similarity.
-            gate: whoever changes a vault passes it.
+            barrier: whoever changes a vault passes it.
             shared: other replicas write to the index too: each use asks it for the write version first.
             blocks_in_memory: over all users; beyond it the least recently used vaults are dropped.
         """
         self._index = index
         self._means = means
-        self._gate = gate
+        self._barrier = barrier
         self._retired = False
         self._blocks_in_memory = blocks_in_memory
         self._shared = shared
@@ -67,7 +67,7 @@ class Vaults:
         Raises:
             Fault: VERSION_CONFLICT when another index took the place of this one meanwhile.
         """
-        async with self._gate.passing():
+        async with self._barrier.passing():
             if self._retired:
                 raise Fault(Reason.VERSION_CONFLICT, "the index was renewed meanwhile: try again")
             async with self.locked(user_id) as vault:
@@ -75,7 +75,7 @@ class Vaults:
 
     @asynccontextmanager
     async def locked(self, user_id: str) -> AsyncIterator[Vault]:
-        """The same for whoever holds the gate, or changes something beside the vault only."""
+        """The same for whoever holds the barrier, or changes something beside the vault only."""
         lock = self._locks.setdefault(user_id, _CountedLock())
         lock.users += 1
         try:

@@ -14,7 +14,7 @@ from memvault_evals.datasets import Data
 from memvault_evals.fitting.cases import Case
 from memvault_evals.fitting.choosing import FOLDS, Trials, cross_validated, descend, folds_of, left_out, setting_of
 from memvault_evals.fitting.collected import checked
-from memvault_evals.fitting.gates import MOST_COST, Gains, bounds_for, cost, report, skipped
+from memvault_evals.fitting.gates import MOST_COST, Gains, bounds_for, by_set, cost, report, skipped
 from memvault_evals.fitting.writing import written
 from memvault_evals.house import EvalError
 from memvault_search.domain.gate import GateBounds
@@ -130,6 +130,16 @@ def test_the_mean_of_many_sets_hides_none_that_loses_by_a_skip():
     every = np.ones(1000, bool)
     assert cost(some, skipped(some, GateBounds(0.1, 0.0))[0], every) <= MOST_COST
     assert bounds_for(some, every).dominant_lead == 0.15
+
+
+@pytest.mark.r("R-15")
+def test_costs_are_told_by_set_under_the_bounds_of_each_intent():
+    some = gains([0.5, 0.1] * 4, [0.5] * 8, [1.0, 0.0, 4.0, 2.0] * 2, ["one", "one", "other", "other"])
+    told = by_set(some, {"": GateBounds(9.0, 0.0), "factual": GateBounds(0.3, 0.0)})
+    assert [(name, one.questions, one.skipped, one.cost.value, one.gain.value) for name, one in told.items()] == [
+        ("one", 4, 50.0, 0.5, 0.5),
+        ("other", 4, 50.0, 2.0, 3.0),
+    ]
 
 
 @pytest.mark.r("R-15")

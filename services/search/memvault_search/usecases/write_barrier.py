@@ -1,4 +1,4 @@
-"""A gate that writers pass and that can be closed for a moment, when nobody may be inside."""
+"""A barrier that writers pass and that can be closed for a moment, when nobody may be inside."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 
-class Gate:
+class WriteBarrier:
     """Open at first. It belongs to one event loop."""
 
     def __init__(self) -> None:
@@ -17,7 +17,7 @@ class Gate:
 
     @asynccontextmanager
     async def passing(self) -> AsyncIterator[None]:
-        """Wait while the gate is closed, then be inside."""
+        """Wait while the barrier is closed, then be inside."""
         async with self._changed:
             await self._changed.wait_for(lambda: not self._closed)
             self._inside += 1
