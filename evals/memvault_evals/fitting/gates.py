@@ -176,7 +176,9 @@ def by_set(gains: Gains, bounds: Mapping[str, GateBounds]) -> dict[str, SetCost]
         own = gains.sets == name
         shares = gains.gain[own] / 100  # `figure` turns shares into points
         lost = np.where(skips[own], shares, 0.0)
-        told[name] = SetCost(int(own.sum()), float(100 * skips[own].mean()), figure(lost), figure(shares))
+        told[name] = SetCost(
+            int(own.sum()), float(100 * skips[own].mean()), figure(lost.tolist()), figure(shares.tolist())
+        )
     return told
 
 
