@@ -47,7 +47,8 @@ def answer(response: Json, now: datetime) -> RenderableType:
         parts.append(Padding(Rule("from the graph", style="dim", align="left"), (0, 0, 0, 0)))
         parts.extend(cascade_line(card, now) for card in cascade)
     if not cards and not cascade:
-        parts.append(Padding(Text("Nothing relevant is stored.", style="yellow"), (0, 2)))
+        told = "Nothing can be shown." if response.get("withheld") else "Nothing relevant is stored."
+        parts.append(Padding(Text(told, style="yellow"), (0, 2)))
     parts.append(foot(response))
     return Group(*parts)
 
@@ -130,8 +131,10 @@ def cascade_line(card: Json, now: datetime) -> RenderableType:
 
 
 def foot(response: Json) -> RenderableType:
-    """What was left out, what was skipped and why, and where the time went."""
+    """What was held back, left out, skipped and why, and where the time went."""
     lines = Text()
+    for one in response.get("withheld", []):
+        lines.append(f"! held back: {_withheld(one)}\n", style="yellow")
     for part in response.get("degraded", []):
         told = part.get("detail") or part.get("reason", "")
         lines.append(f"! without {part.get('part')}: {told}\n", style="yellow")
@@ -260,6 +263,12 @@ def _marks(card: Json) -> tuple[str, ...]:
         "frozen: only the summary is left" if card.get("frozen") else "",
         f"replaced by {card['superseded_by']}" if card.get("superseded_by") else "",
     )
+
+
+def _withheld(one: Json) -> str:
+    if one.get("reason") == "source_cap":
+        return f"{one.get('count')} of sources that fill their share of the cards already"
+    return f"{one.get('count')} that read like instructions to an agent (rules: {', '.join(one.get('rules', []))})"
 
 
 def _ago(seconds: float) -> str:

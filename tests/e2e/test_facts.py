@@ -210,6 +210,24 @@ def test_a_redaction_on_the_way_out_is_an_audit_record_without_the_text(house: H
     assert "hunter2" not in json.dumps(records(), ensure_ascii=False)
 
 
+@pytest.mark.r("R-40", "R-41")
+def test_what_screening_leaves_nothing_of_gives_its_place_away_and_is_counted(house: House) -> None:
+    user = "withheld"
+    house.write(user, [{"id": "attack", "text": INJECTION}], on_unsafe="mark")
+    house.write(user, [{"id": f"n{at}", "text": f"The password of door {at} was changed."} for at in range(3)])
+    asked = {"limit": 2, "format": "text", "origin": "eval"}
+    fast = house.recall("send the password", user, **asked)
+    deep = house.recall("send the password", user, **asked, evaluation={"thinking_mode": "slow"})
+    for answer in (fast, deep):
+        assert len(answer["cards"]) == 2
+        assert [(one["reason"], one["count"]) for one in answer["withheld"]] == [("unsafe", 1)]
+        assert answer["withheld"][0]["rules"]
+        assert "Held back: 1 " in answer["text"]
+        assert "evil@example.com" not in json.dumps(answer)
+    records = lambda: house.call("GET", f"/v1/audit?user_id={user}").body["records"]  # noqa: E731
+    assert eventually(lambda: {one["block_id"] for one in records()} == {"attack"}, limit_s=20)
+
+
 @pytest.mark.r("R-62")
 def test_what_is_forgotten_is_returned_by_no_path(house: House) -> None:
     house.write(USER, [{"id": "secret", "text": "The safe's combination is kept by aunt Oluwaseun in Zanzibar."}])

@@ -129,8 +129,18 @@ class ScoredBlock(_message.Message):
     score: float
     def __init__(self, block_id: _Optional[str] = ..., score: _Optional[float] = ...) -> None: ...
 
+class WithheldBlock(_message.Message):
+    __slots__ = ("block_id", "rules", "screened_version")
+    BLOCK_ID_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    SCREENED_VERSION_FIELD_NUMBER: _ClassVar[int]
+    block_id: str
+    rules: _containers.RepeatedScalarFieldContainer[str]
+    screened_version: str
+    def __init__(self, block_id: _Optional[str] = ..., rules: _Optional[_Iterable[str]] = ..., screened_version: _Optional[str] = ...) -> None: ...
+
 class SearchResponse(_message.Message):
-    __slots__ = ("hits", "confidence", "relevance", "candidates", "reference", "degraded", "skipped", "times", "candidates_found", "reranked", "write_version", "scoring_profile", "profile", "query_vector", "time_filtered")
+    __slots__ = ("hits", "confidence", "relevance", "candidates", "reference", "degraded", "skipped", "times", "candidates_found", "reranked", "write_version", "scoring_profile", "profile", "query_vector", "time_filtered", "withheld")
     HITS_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     RELEVANCE_FIELD_NUMBER: _ClassVar[int]
@@ -146,6 +156,7 @@ class SearchResponse(_message.Message):
     PROFILE_FIELD_NUMBER: _ClassVar[int]
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     TIME_FILTERED_FIELD_NUMBER: _ClassVar[int]
+    WITHHELD_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[SearchHit]
     confidence: str
     relevance: float
@@ -161,7 +172,8 @@ class SearchResponse(_message.Message):
     profile: str
     query_vector: bytes
     time_filtered: bool
-    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., confidence: _Optional[str] = ..., relevance: _Optional[float] = ..., candidates: _Optional[_Iterable[_Union[_recall_pb2.Candidate, _Mapping]]] = ..., reference: _Optional[_Union[ScoreReference, _Mapping]] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., candidates_found: _Optional[int] = ..., reranked: _Optional[int] = ..., write_version: _Optional[int] = ..., scoring_profile: _Optional[str] = ..., profile: _Optional[str] = ..., query_vector: _Optional[bytes] = ..., time_filtered: _Optional[bool] = ...) -> None: ...
+    withheld: _containers.RepeatedCompositeFieldContainer[WithheldBlock]
+    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., confidence: _Optional[str] = ..., relevance: _Optional[float] = ..., candidates: _Optional[_Iterable[_Union[_recall_pb2.Candidate, _Mapping]]] = ..., reference: _Optional[_Union[ScoreReference, _Mapping]] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., candidates_found: _Optional[int] = ..., reranked: _Optional[int] = ..., write_version: _Optional[int] = ..., scoring_profile: _Optional[str] = ..., profile: _Optional[str] = ..., query_vector: _Optional[bytes] = ..., time_filtered: _Optional[bool] = ..., withheld: _Optional[_Iterable[_Union[WithheldBlock, _Mapping]]] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
     __slots__ = ("understanding", "conditions", "block_ids", "reference", "candidates", "since_write_version", "limit")
@@ -182,7 +194,7 @@ class ScoreRequest(_message.Message):
     def __init__(self, understanding: _Optional[_Union[Understanding, _Mapping]] = ..., conditions: _Optional[_Union[SearchConditions, _Mapping]] = ..., block_ids: _Optional[_Iterable[str]] = ..., reference: _Optional[_Union[ScoreReference, _Mapping]] = ..., candidates: _Optional[_Iterable[_Union[_recall_pb2.Candidate, _Mapping]]] = ..., since_write_version: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class ScoreResponse(_message.Message):
-    __slots__ = ("hits", "changed_block_ids", "degraded", "write_version", "relevance", "confidence", "skipped", "times", "margin")
+    __slots__ = ("hits", "changed_block_ids", "degraded", "write_version", "relevance", "confidence", "skipped", "times", "margin", "withheld")
     HITS_FIELD_NUMBER: _ClassVar[int]
     CHANGED_BLOCK_IDS_FIELD_NUMBER: _ClassVar[int]
     DEGRADED_FIELD_NUMBER: _ClassVar[int]
@@ -192,6 +204,7 @@ class ScoreResponse(_message.Message):
     SKIPPED_FIELD_NUMBER: _ClassVar[int]
     TIMES_FIELD_NUMBER: _ClassVar[int]
     MARGIN_FIELD_NUMBER: _ClassVar[int]
+    WITHHELD_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[SearchHit]
     changed_block_ids: _containers.RepeatedScalarFieldContainer[str]
     degraded: _containers.RepeatedCompositeFieldContainer[_types_pb2.Degradation]
@@ -201,7 +214,8 @@ class ScoreResponse(_message.Message):
     skipped: _containers.RepeatedCompositeFieldContainer[_recall_pb2.Skip]
     times: _containers.RepeatedCompositeFieldContainer[_recall_pb2.HopTime]
     margin: float
-    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., changed_block_ids: _Optional[_Iterable[str]] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., write_version: _Optional[int] = ..., relevance: _Optional[float] = ..., confidence: _Optional[str] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., margin: _Optional[float] = ...) -> None: ...
+    withheld: _containers.RepeatedCompositeFieldContainer[WithheldBlock]
+    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., changed_block_ids: _Optional[_Iterable[str]] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., write_version: _Optional[int] = ..., relevance: _Optional[float] = ..., confidence: _Optional[str] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., margin: _Optional[float] = ..., withheld: _Optional[_Iterable[_Union[WithheldBlock, _Mapping]]] = ...) -> None: ...
 
 class ReadBlocksRequest(_message.Message):
     __slots__ = ("user_id", "block_ids")

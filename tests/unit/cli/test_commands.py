@@ -161,6 +161,19 @@ def test_recall_trace_prints_the_spans_as_a_tree_in_order_of_their_begin(gateway
     assert "└── search search" in tree[3]
 
 
+@pytest.mark.r("R-40")
+def test_recall_tells_how_many_memories_are_held_back_and_why(gateway, memvault, capsys):
+    withheld = [{"reason": "unsafe", "count": 2, "rules": ["override.en"]}, {"reason": "source_cap", "count": 3}]
+    nothing = {"cards": [], "cascade_cards": [], "confidence": "low", "withheld": withheld}
+    gateway.answer("/v1/recall", RESPONSE | nothing)
+    assert memvault("recall", "x") == Exit.OK
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Nothing can be shown." in shown
+    assert "Nothing relevant is stored." not in shown
+    assert "! held back: 2 that read like instructions to an agent (rules: override.en)" in shown
+    assert "! held back: 3 of sources that fill their share of the cards already" in shown
+
+
 def test_recall_without_anything_relevant_says_so(gateway, memvault, capsys):
     gateway.answer("/v1/recall", RESPONSE | {"cards": [], "cascade_cards": [], "confidence": "low"})
     assert memvault("recall", "x") == Exit.OK

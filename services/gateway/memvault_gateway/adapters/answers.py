@@ -5,6 +5,7 @@ from __future__ import annotations
 from memvault.recall.v1 import recall_pb2, types_pb2
 from memvault_gateway.adapters import wire
 from memvault_gateway.domain.model import Answer, Ask, Card
+from memvault_gateway.domain.withheld import Withheld
 
 
 def read_answer(ask: Ask, message: recall_pb2.RecallResponse) -> Answer:
@@ -23,6 +24,7 @@ def read_answer(ask: Ask, message: recall_pb2.RecallResponse) -> Answer:
         self_check=message.self_check,
         degraded=wire.degradations(message.degraded),
         write_version=message.write_version,
+        withheld=tuple(Withheld(one.reason, one.count, tuple(one.rules)) for one in message.withheld),
     )
 
 

@@ -24,6 +24,7 @@ from memvault_gateway.domain.model import (
     StoredBlock,
     Understanding,
 )
+from memvault_gateway.domain.withheld import HeldBack
 
 if TYPE_CHECKING:
     from memvault.search.v1.search_pb2_grpc import SearchServiceAsyncStub
@@ -55,6 +56,7 @@ class SearchClient:
             profile=found.profile,
             query_vector=found.query_vector,
             time_filtered=found.time_filtered,
+            held_back=_held_back(found.withheld),
             degraded=wire.degradations(found.degraded),
             skipped=wire.skips(found.skipped),
             times=wire.hop_times(found.times),
@@ -167,10 +169,15 @@ def _rescored(scored: pb.ScoreResponse) -> Rescored:
         relevance=scored.relevance,
         confidence=scored.confidence,
         margin=scored.margin,
+        held_back=_held_back(scored.withheld),
         degraded=wire.degradations(scored.degraded),
         skipped=wire.skips(scored.skipped),
         times=wire.hop_times(scored.times),
     )
+
+
+def _held_back(blocks: Iterable[pb.WithheldBlock]) -> tuple[HeldBack, ...]:
+    return tuple(HeldBack(one.block_id, tuple(one.rules), one.screened_version) for one in blocks)
 
 
 def _cards(hits: Iterable[pb.SearchHit]) -> tuple[Card, ...]:

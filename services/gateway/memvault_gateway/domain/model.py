@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from memvault_gateway.domain.withheld import HeldBack, Withheld
+
 Carried = object
 
 
@@ -209,6 +211,7 @@ class Found:
     profile: str = ""
     query_vector: bytes = b""
     time_filtered: bool = False
+    held_back: tuple[HeldBack, ...] = ()
     degraded: tuple[Degradation, ...] = ()
     skipped: tuple[Skip, ...] = ()
     times: tuple[HopTime, ...] = ()
@@ -224,6 +227,7 @@ class Rescored:
     relevance: float = 0.0
     confidence: str = "low"
     margin: float = 0.0
+    held_back: tuple[HeldBack, ...] = ()
     degraded: tuple[Degradation, ...] = ()
     skipped: tuple[Skip, ...] = ()
     times: tuple[HopTime, ...] = ()
@@ -277,7 +281,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer; see the contract's `RecallResponse`."""
+    """An answer; see the contract's `RecallResponse`. `held_back` becomes a part of `withheld` when it is delivered."""
 
     recall_id: str
     query: str
@@ -298,6 +302,8 @@ class Answer:
     write_version: int = 0
     candidates: Carried = None
     took_ms: float = 0.0
+    held_back: tuple[HeldBack, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,29 +8,58 @@ from typing import Any
 
 from memvault.screening import sanitize_for_injection
 from memvault_gateway.domain.model import AuditHit, Card, PathStep
+from memvault_gateway.domain.withheld import HeldBack, Withheld
 
 _TEXTS = ("text", "title", "summary", "highlight", "speaker", "service", "source_uri", "conversation_id")
 
 
 @dataclass(frozen=True)
 class Screened:
-    """Clean cards, and what was hit on the way."""
+    """Clean cards, what was hit on the way, and the cards of which nothing was left."""
 
     cards: tuple[Card, ...]
     hits: tuple[AuditHit, ...]
-    dropped: int
+    held_back: tuple[HeldBack, ...] = ()
 
 
 def screen(cards: Sequence[Card], where: str) -> Screened:
     """Return the cards with dangerous spans replaced; a card of which nothing is left is dropped."""
     clean: list[Card] = []
     hits: list[AuditHit] = []
+    held_back: list[HeldBack] = []
     for card in cards:
         kept, found = _screen_card(card, where)
         hits.extend(found)
         if kept is not None:
             clean.append(kept)
-    return Screened(tuple(clean), tuple(hits), len(cards) - len(clean))
+        else:
+            held_back.append(HeldBack(card.block_id, tuple(hit.rule for hit in found), card.screened_version))
+    return Screened(tuple(clean), tuple(hits), tuple(held_back))
+
+
+def audit(held_back: Iterable[HeldBack], where: str) -> tuple[AuditHit, ...]:
+    """Return what is told of memories that search held back before they came here (R-41)."""
+    hits = (AuditHit(one.block_id, rule, where, one.screened_version) for one in held_back for rule in one.rules)
+    return tuple(dict.fromkeys(hits))
+
+
+def counted(before: Iterable[Withheld], held_back: Iterable[HeldBack], capped: int) -> tuple[Withheld, ...]:
+    """Return how many memories are not shown, by reason; each memory of `held_back` counts once.
+
+    `before`: what was held back when a prepared answer was made. `capped`: cards beyond the cap of their source.
+    """
+    unsafe = {one.block_id: one.rules for one in held_back}
+    known = {one.reason: one for one in before}
+    now = (
+        Withheld("unsafe", len(unsafe), tuple(sorted({rule for rules in unsafe.values() for rule in rules}))),
+        Withheld("source_cap", capped),
+    )
+    whole = []
+    for one in now:
+        earlier = known.get(one.reason, Withheld(one.reason, 0))
+        rules = tuple(sorted({*earlier.rules, *one.rules}))
+        whole.append(Withheld(one.reason, earlier.count + one.count, rules))
+    return tuple(one for one in whole if one.count)
 
 
 def screen_texts(

@@ -68,6 +68,7 @@ def _attributes(answer: Answer) -> dict[str, AttributeValue]:
         "memvault.answered_from": answer.answered_from,
         "memvault.confidence": answer.confidence,
         "memvault.cards": len(answer.cards),
+        "memvault.withheld": sum(one.count for one in answer.withheld),
         "memvault.degraded": ",".join(f"{part.part}:{part.reason}" for part in answer.degraded),
     }
 

@@ -9,6 +9,7 @@ from itertools import chain, zip_longest
 from memvault.faults import Fault
 from memvault_gateway.domain.model import Ask, Card, Found, Rescored, Skip, Understanding, Walked
 from memvault_gateway.domain.self_check import Grade, Step, grade, next_step
+from memvault_gateway.domain.withheld import HeldBack
 from memvault_gateway.ports import GraphWalk, MemorySearch
 from memvault_gateway.settings import Settings
 from memvault_gateway.usecases.watch import Watch
@@ -27,6 +28,7 @@ class Deepened:
     steps: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     sentences: tuple[str, ...] = field(default=())
+    held_back: tuple[HeldBack, ...] = ()
 
 
 class Deepen:
@@ -56,7 +58,8 @@ class Deepen:
         if scored is None:
             scored = await self._score(ask, understanding, current, walked, watch)
         cards = self._cascade_cards(ask, understanding, current, walked, scored)
-        return Deepened(understanding, current, cards, outcome, tuple(steps), walked.entities)
+        held_back = (*current.held_back, *scored.held_back)
+        return Deepened(understanding, current, cards, outcome, tuple(steps), walked.entities, held_back=held_back)
 
     def _next(self, verdict: Grade, tried: Sequence[Step], understanding: Understanding) -> Step:
         return next_step(verdict, tried, widest=understanding.retrieval_mode == _WIDEST)

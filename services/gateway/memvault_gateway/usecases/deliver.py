@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from memvault.faults import Fault
-from memvault_gateway.domain.formats import FORMATS
+from memvault_gateway.domain.formats import FORMATS, quoted
 from memvault_gateway.domain.model import Answer, Ask, AuditHit, Card, Packing, Prepared
 from memvault_gateway.domain.packing import pack
-from memvault_gateway.domain.screen import cap_sources, screen
+from memvault_gateway.domain.screen import audit, cap_sources, counted, screen
 from memvault_gateway.ports import Clock, Facts, PreparedUse
 from memvault_gateway.settings import Settings
 from memvault_gateway.usecases.watch import Watch
@@ -32,10 +32,9 @@ class Deliver:
     async def __call__(self, ask: Ask, answer: Answer, prepared: Prepared | None, watch: Watch) -> Answer:
         """Return the answer screened, packed and formatted."""
         with watch.hop("sanitise"):
-            cards, cascade_cards, hits = self._screened(ask, answer, from_cache=prepared is not None)
+            answer, hits = self._screened(ask, answer, from_cache=prepared is not None)
         with watch.hop("pack"):
-            shown = replace(answer, cards=_rounded(cards), cascade_cards=_rounded(cascade_cards))
-            packed = self._packed(ask, shown)
+            packed = self._packed(ask, answer)
         self._tell(ask, packed, prepared, hits, watch)
         return self._finished(packed, watch)
 
@@ -44,18 +43,25 @@ class Deliver:
         while self._running:
             await asyncio.gather(*self._running, return_exceptions=True)
 
-    def _screened(
-        self, ask: Ask, answer: Answer, *, from_cache: bool
-    ) -> tuple[tuple[Card, ...], tuple[Card, ...], tuple[AuditHit, ...]]:
+    def _screened(self, ask: Ask, answer: Answer, *, from_cache: bool) -> tuple[Answer, tuple[AuditHit, ...]]:
+        """Return the answer with what may be shown and the count of what may not, and what screening hit."""
         suffix = "prefetch_write" if ask.origin == "prefetch" else "prefetch_read" if from_cache else ""
         first = screen(answer.cards, suffix or "cards")
         second = screen(answer.cascade_cards, suffix or "cascade_cards")
         cap = self._settings.source_cap
-        return (
-            cap_sources(first.cards, cap.cards, cap.kinds),
-            cap_sources(second.cards, cap.cards, cap.kinds),
-            first.hits + second.hits,
+        cards = cap_sources(first.cards, cap.cards, cap.kinds)
+        cascade_cards = cap_sources(second.cards, cap.cards, cap.kinds)
+        capped = len(first.cards) + len(second.cards) - len(cards) - len(cascade_cards)
+        held_back = (*answer.held_back, *first.held_back, *second.held_back)
+        shown = replace(
+            answer,
+            cards=_rounded(cards),
+            cascade_cards=_rounded(cascade_cards),
+            withheld=counted(answer.withheld, held_back, capped),
+            # sure of memories that nobody may see helps nobody
+            confidence=answer.confidence if cards or cascade_cards else "low",
         )
+        return shown, audit(answer.held_back, suffix or "search") + first.hits + second.hits
 
     def _packed(self, ask: Ask, answer: Answer) -> Answer:
         form = FORMATS[ask.format]
@@ -78,7 +84,9 @@ class Deliver:
     def _finished(self, answer: Answer, watch: Watch) -> Answer:
         notes = answer.notes
         if notes is not None:
-            notes = replace(notes, times=tuple(watch.times), skipped=tuple(watch.skipped))
+            told = quoted.withheld(answer)
+            sentences = (*notes.sentences, told) if told else notes.sentences
+            notes = replace(notes, sentences=sentences, times=tuple(watch.times), skipped=tuple(watch.skipped))
         degraded = dict.fromkeys((*answer.degraded, *watch.degraded))
         return replace(answer, notes=notes, degraded=tuple(degraded), took_ms=watch.spent_s() * 1000)
 

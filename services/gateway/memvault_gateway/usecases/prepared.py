@@ -81,6 +81,7 @@ class FromPrepared:
             notes=Notes(understanding, Found(cards=scored.cards, relevance=scored.relevance)),
             answered_from="prefetch_near",
             write_version=scored.write_version,
+            held_back=scored.held_back,
         )
 
 

@@ -96,7 +96,7 @@ class Recall:
     async def _go_deep(self, ask: Ask, understanding: Understanding, found: Found, watch: Watch) -> Deepened:
         if understanding.thinking_mode != "slow":
             watch.skip(Skip("cascade", "fast"), Skip("self_check", "fast"))
-            return Deepened(understanding, found)
+            return Deepened(understanding, found, held_back=found.held_back)
         return await self._deepen(ask, understanding, found, watch)
 
 
@@ -141,4 +141,5 @@ def _answer(ask: Ask, deep: Deepened, watch: Watch) -> Answer:
         notes=notes,
         write_version=found.write_version,
         candidates=found.candidates,
+        held_back=deep.held_back,
     )

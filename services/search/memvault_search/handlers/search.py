@@ -22,7 +22,7 @@ from memvault_search.handlers.convert import (
 )
 from memvault_search.handlers.embed import packed, unpacked_tokens
 from memvault_search.ports import Clock
-from memvault_search.usecases.asking import Conditions, Found, Hit, Left, Question, Reference
+from memvault_search.usecases.asking import Conditions, Found, Hit, Left, Question, Reference, Withheld
 from memvault_search.usecases.forgetting import Forgetting
 from memvault_search.usecases.preparing import Preparing
 from memvault_search.usecases.rankers import side_of
@@ -86,6 +86,7 @@ class SearchHandlers:
             profile=found.profile,
             query_vector=packed(found.vector) if self._tells_vector else b"",
             time_filtered=found.time_filtered,
+            withheld=_withheld(found.withheld),
         )
 
     async def Score(self, request: pb.ScoreRequest, context: object) -> pb.ScoreResponse:
@@ -109,6 +110,7 @@ class SearchHandlers:
             skipped=_skipped(found.skipped),
             times=_times(found),
             margin=found.margin,
+            withheld=_withheld(found.withheld),
         )
 
     async def ReadBlocks(self, request: pb.ReadBlocksRequest, context: object) -> pb.ReadBlocksResponse:
@@ -244,6 +246,13 @@ def _hit(hit: Hit) -> pb.SearchHit:
         explanation=explanation_to(hit.why, hit.score) if hit.why else None,
         similarity=hit.similarity,
     )
+
+
+def _withheld(withheld: tuple[Withheld, ...]) -> list[pb.WithheldBlock]:
+    return [
+        pb.WithheldBlock(block_id=one.block_id, rules=one.rules, screened_version=one.screened_version)
+        for one in withheld
+    ]
 
 
 def _degraded(left: tuple[Left, ...]) -> list[types_pb2.Degradation]:

@@ -121,9 +121,21 @@ class Left:
     detail: str = ""
 
 
+@dataclass(frozen=True)
+class Withheld:
+    """A block that would be among the hits, but that screening leaves nothing of: never its text."""
+
+    block_id: str
+    rules: tuple[str, ...]
+    screened_version: str
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The answer. `times`: milliseconds by step. `candidates`: all that were scored, best first, when asked for."""
+    """The answer. `times`: milliseconds by step. `candidates`: all that were scored, best first, when asked for.
+
+    `withheld`: blocks in whose place the next best ones stand.
+    """
 
     hits: tuple[Hit, ...]
     confidence: Confidence
@@ -140,6 +152,7 @@ class Found:
     strengths: str
     vector: FloatArray
     time_filtered: bool
+    withheld: tuple[Withheld, ...] = ()
 
     @property
     def margin(self) -> float:

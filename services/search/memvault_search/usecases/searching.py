@@ -21,9 +21,10 @@ from memvault_search.domain.scoring.ordering import stable_order
 from memvault_search.domain.scoring.pipeline import CLAMP, Scored, score
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.domain.vault import Vault
+from memvault_search.domain.withholding import withheld_by
 from memvault_search.ports import Embedder
 from memvault_search.settings import Profile, SearchSettings
-from memvault_search.usecases.asking import Conditions, Found, Hit, Question, Reference
+from memvault_search.usecases.asking import Conditions, Found, Hit, Question, Reference, Withheld
 from memvault_search.usecases.explaining import Explaining
 from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
 from memvault_search.usecases.gathering import Gathering
@@ -116,7 +117,8 @@ class Searching:
             )
         final = _final(ordered, scored, conditions, question, numbers, reference)
         share = numbers.finding.grouping_share
-        rows = top_rows(final, scored, grouping=question.grouping, limit=limit, share=share)
+        allowed, withheld = _without_withheld(final, scored, vault, limit)
+        rows = top_rows(allowed, scored, grouping=question.grouping, limit=limit, share=share)
         slots = [best.slots[scored.candidates.ids[row]] for row in rows]
         relevance = self._relevance(question, vault, slots, shown, rows, ordered, numbers)
         explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best)
@@ -136,6 +138,7 @@ class Searching:
             strengths=question.intent if question.facet == "none" else f"{question.intent}+{question.facet}",
             vector=vector,
             time_filtered=gathered.time_filtered,
+            withheld=withheld,
         )
 
     async def _with_vector(self, question: Question, conditions: Conditions) -> tuple[Question, FloatArray]:
@@ -231,6 +234,26 @@ def _confidence(question: Question, relevance: Relevance, rows: Sequence[int]) -
     if question.bare and rows and relevance.confidence == Confidence.LOW:
         return Confidence.MEDIUM
     return relevance.confidence
+
+
+def _without_withheld(
+    final: FloatArray64, scored: Scored, vault: Vault, limit: int
+) -> tuple[FloatArray64, tuple[Withheld, ...]]:
+    """Scores in which what may not be shown has none (nan), and what was met until `limit` blocks could be shown."""
+    ids = scored.candidates.ids
+    kept = np.flatnonzero(~np.isnan(final))
+    allowed, withheld, shown = final.copy(), [], 0
+    for place in stable_order(final[kept], [ids[row] for row in kept]):
+        if shown == limit:
+            break
+        row = int(kept[place])
+        block = vault.at(vault.require_row(ids[row])).block
+        if rules := withheld_by(block):
+            allowed[row] = np.nan
+            withheld.append(Withheld(block.id, rules, block.screened_version))
+        else:
+            shown += 1
+    return allowed, tuple(withheld)
 
 
 def top_rows(final: FloatArray64, scored: Scored, *, grouping: str, limit: int, share: float) -> list[int]:

@@ -13,6 +13,8 @@ def render(answer: Answer) -> str:
     if answer.cascade_cards:
         parts.append("Related:")
         parts += [_card(f"[r{number}]", card) for number, card in enumerate(answer.cascade_cards, start=1)]
+    if answer.withheld:
+        parts.append(quoted.withheld(answer))
     if answer.degraded:
         parts.append("Left out: " + ", ".join(f"{part.part} ({part.reason})" for part in answer.degraded))
     return "\n".join(parts)
