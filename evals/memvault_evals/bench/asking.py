@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
+from memvault_evals.bench.classifying import classified
 from memvault_evals.bench.filling import USER
 from memvault_evals.house import Client, EvalError
 
@@ -86,6 +87,7 @@ class Asking:
     def __init__(self, client: Client, fresh: Iterator[str]) -> None:
         self._client, self._fresh = client, fresh
         self.times: dict[str, dict[str, list[float]]] = {"fast": {}, "deep": {}}
+        self.classified: dict[str, list[float]] = {}
         self.reranked: list[bool] = []
         self.cards: list[int] = []
 
@@ -102,6 +104,13 @@ class Asking:
         if mode == "fast":
             self.reranked.append(bool(answer["explanation"].get("reranked")))
             self.cards.append(len(answer.get("cards", [])))
+
+    async def plain(self) -> None:
+        """Ask a new question as an agent does, forced nowhere, and keep what its classification took."""
+        answer = recall(self._client, next(self._fresh), explain=True)
+        hops = {one["hop"]: one.get("took_ms", 0.0) for one in answer["explanation"].get("times", [])}
+        for name, took_ms in classified(hops).items():
+            self.classified.setdefault(name, []).append(took_ms)
 
     async def alive(self) -> None:
         """Ask the HTTP face whether it lives: what HTTP itself costs."""

@@ -97,7 +97,7 @@ async def measured(house: House, floor: Floor, fresh: Iterator[str], plan: Plan,
     return found | {
         "ratios": ratios({name: row["p50"] for name, row in found["rows"].items()}),
         "processor_ratios": ratios(processor),
-        "classification": _classification(found),
+        "classification": _classification(asking.classified, found["rows"]["embedding"]["p50"]),
     }
 
 
@@ -167,6 +167,7 @@ def _recalls(asking: Asking) -> dict[str, Operation]:
         "fast, nobody told": lambda: asking.fresh(FAST, origin="eval"),
         "fast, rerank off": lambda: asking.fresh({**FAST, **NO_RERANK}),
         "fast, explained": lambda: asking.explained(FAST),
+        "plain, explained": asking.plain,
         "deep": lambda: asking.fresh(DEEP),
         "deep, rerank off": lambda: asking.fresh({**DEEP, **NO_RERANK}),
         "deep, cascade off": lambda: asking.fresh({**DEEP, **NO_CASCADE}),
@@ -231,11 +232,7 @@ def _spreads(hops: Mapping[str, Sequence[float]]) -> dict[str, dict[str, float]]
     return {name: asdict(spread(samples[WARM_UP:] or samples)) for name, samples in hops.items()}
 
 
-def _classification(found: Mapping[str, Any]) -> dict[str, float]:
-    """Classification as ratios to the embedding, from the hops of explained fast recalls."""
-    hops = {name: one["p50"] for name, one in found["hops"]["fast"].items()}
-    embedding = found["rows"]["embedding"]["p50"]
-    parts = {"reading the words": hops.get("router.understand"), "fusion": hops.get("router.fuse")}
-    if "router" in hops and "router.embed" in hops:
-        parts["classification without embedding"] = max(0.0, hops["router"] - hops["router.embed"])
-    return {name: value / embedding for name, value in parts.items() if value is not None}
+def _classification(parts: Mapping[str, Sequence[float]], embedding: float) -> dict[str, dict[str, float]]:
+    """Spread of each part of plain recalls' classification, and its p50 as a ratio to the embedding's."""
+    found = {name: spread(samples[WARM_UP:] or samples) for name, samples in parts.items()}
+    return {name: {**asdict(one), "ratio": one.p50 / embedding} for name, one in found.items()}

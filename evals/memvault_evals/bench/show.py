@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from memvault_evals.bench.classifying import ABOUT
 from memvault_evals.bench.growth import growth
 from memvault_evals.bench.measure import FLOORS
 
@@ -53,6 +54,7 @@ def _told(report: Mapping[str, Any], say: Say) -> None:
             continue
         _latency(say, of_mode, mode)
         _ratios(say, of_mode, mode)
+        _classification(say, of_mode, mode)
         _many(say, of_mode, mode)
         _hops(say, of_mode, mode)
         for stage in of_mode:
@@ -108,13 +110,24 @@ def _ratios(say: Say, stages: Stages, mode: str) -> None:
     for name, parts in FLOORS.items():
         values = [stage["modes"][mode]["ratios"].get(name) for stage in stages]
         table.add_row(name, " + ".join(parts), *(f"{value:.2f}" if value else "" for value in values))
-    for name in ("reading the words", "classification without embedding"):
-        values = [stage["modes"][mode]["classification"].get(name) for stage in stages]
-        table.add_row(name, "embedding", *("" if value is None else f"{value:.2f}" for value in values))
     for name in stages[0]["modes"][mode]["processor_ratios"]:
         values = [stage["modes"][mode]["processor_ratios"][name] for stage in stages]
         table.add_row(f"{name}: processor time", "the same", *(f"{value:.2f}" for value in values))
     say(table)
+
+
+def _classification(say: Say, stages: Stages, mode: str) -> None:
+    title = f"classifying a question, p50 in ms and as a share of the embedding, {WHERE[mode]}"
+    table = _table(title, ("part", *_names(stages)))
+    for name in ABOUT:
+        table.add_row(name, *(_share(stage["modes"][mode]["classification"].get(name)) for stage in stages))
+    say(table)
+    for name, about in ABOUT.items():
+        say(f"- {name}: {about}")
+
+
+def _share(found: Mapping[str, float] | None) -> str:
+    return f"{found['p50']:.2f}, {found['ratio']:.3f}" if found else ""
 
 
 def _many(say: Say, stages: Stages, mode: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from memvault_evals.bench import asking
 from memvault_evals.bench.asking import DEEP, FAST, Asking, recall, reranked, warm_up
+from memvault_evals.bench.classifying import DECIDING, KEYWORDS, READING, REST, classified
 from memvault_evals.bench.prefetch import Prepared
 from memvault_evals.house import Client, EvalError
 
@@ -86,3 +87,32 @@ async def test_a_hit_is_asked_as_any_question_of_that_conversation() -> None:
     await Prepared(asked, "nats://127.0.0.1:1", iter(["a line"])).hit()
     assert "evaluation" not in told.contexts[0]
     assert told.contexts[0]["origin"] == "user"
+
+
+HOPS = {
+    "router": 21.5,
+    "router.embed": 20.0,
+    "router.follow_up": 0.1,
+    "router.time_range": 0.2,
+    "router.bare": 0.1,
+    "router.keyword": 0.15,
+    "router.fuse": 0.2,
+    "router.personalise": 0.05,
+    "router.plan": 0.05,
+}
+
+
+def test_what_the_router_adds_to_the_embedding_is_told_by_part() -> None:
+    found = classified(HOPS)
+    assert found == pytest.approx({KEYWORDS: 0.15, READING: 0.55, DECIDING: 0.3, REST: 1.5})
+    without_the_encoder = {name: took for name, took in HOPS.items() if name != "router.embed"}
+    assert classified(without_the_encoder) == {}
+
+
+async def test_a_plain_question_is_forced_nowhere_and_keeps_what_its_classification_took() -> None:
+    times = [{"hop": name, "took_ms": took} for name, took in HOPS.items()]
+    told, asked = client(explanation={"times": times})
+    asking_ = Asking(asked, iter("ab"))
+    await asking_.plain()
+    assert "evaluation" not in told.contexts[0]
+    assert asking_.classified[REST] == [1.5]

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from memvault_evals.bench.__main__ import main
 from memvault_evals.bench.chart import draw
+from memvault_evals.bench.classifying import ABOUT
 from memvault_evals.bench.filling import VaultFolder, disk_bytes
 from memvault_evals.bench.growth import growth
 from memvault_evals.bench.measure import FLOORS, ratios
@@ -89,7 +90,7 @@ def report() -> dict[str, Any]:
             "rows": rows,
             "ratios": ratios({one: row["p50"] for one, row in rows.items()}),
             "processor_ratios": {"fast": 2.5, "deep": 3.5},
-            "classification": {"reading the words": 0.1, "classification without embedding": 0.3},
+            "classification": {name: {**latency, "ratio": 0.12} for name in ABOUT},
             "hops": {"fast": {"search": latency}, "deep": {"search": latency, "cascade": latency}},
             "closed": [{**loaded, "reranker": {"readings": 30, "batches": 12}}],
             "open": [{"share": 0.5, **loaded}],

@@ -45,6 +45,8 @@ class HashEncoder:
     def __init__(self):
         self.id = "hash-1"
         self.away = False
+        self.gate = None  # an event to wait for before anything is encoded
+        self.asked = asyncio.Event()
         self.encoded = []
         self.same = {}  # text -> the vector it is to get
 
@@ -56,6 +58,9 @@ class HashEncoder:
     async def encode(self, texts, kind, *, token_vectors=False):
         if self.away:
             raise UNAVAILABLE
+        self.asked.set()
+        if self.gate is not None:
+            await self.gate.wait()
         self.encoded.extend((kind, text) for text in texts)
         rows = np.stack([self.same.get(text, _vector(text)) for text in texts])
         block = TokenBlock(b"\x01" * DIMENSION, 1, DIMENSION) if token_vectors else None

@@ -62,7 +62,10 @@ async def test_a_question_is_read_in_full(desk):
     assert answered.encoded.tokens[0].rows == 1
     assert state.degraded == ()
     assert {name for name, _ in answered.times} >= {
-        "router.understand",
+        "router.follow_up",
+        "router.time_range",
+        "router.bare",
+        "router.keyword",
         "router.embed",
         "router.fuse",
         "router.profile",
@@ -240,17 +243,60 @@ async def test_when_the_model_fails_the_fused_result_stands_and_says_so(desk, re
 
 
 @pytest.mark.r("R-54")
-async def test_an_exact_hit_needs_no_encoder(desk):
+async def test_an_exact_hit_does_not_wait_for_the_encoder(desk):
     await prepare(desk, "印表機的 IP 是多少？", facet="progress")
-    known = len(desk.encoder.encoded)
+    desk.encoder.gate = asyncio.Event()
     classify = desk.build()
     answered = await classify(Asked("ann", "印表機的 ip 是多少？", ZoneInfo("UTC"), conditions="c"))
     assert answered.match.kind == "exact"
-    assert len(desk.encoder.encoded) == known
+    desk.encoder.gate.set()
     assert (answered.state.intent, answered.state.facet, answered.state.confidence) == ("factual", "progress", 0.8)
     assert answered.state.plan.thinking_mode == "fast"
     await classify.settle()
     assert len(desk.announced.facts) == 1  # the profile learns from the question all the same
+
+
+@pytest.mark.r("R-54")
+async def test_a_hit_that_teaches_nothing_leaves_the_encoder_alone(desk):
+    await prepare(desk, "印表機的 IP 是多少？")
+    desk.encoder.gate, known = asyncio.Event(), len(desk.encoder.encoded)
+    classify = desk.build()
+    answered = await classify(Asked("ann", "印表機的 IP 是多少？", ZoneInfo("UTC"), conditions="c", origin="eval"))
+    assert answered.match.kind == "exact"
+    desk.encoder.gate.set()
+    await classify.settle()
+    assert (len(desk.encoder.encoded), desk.announced.facts) == (known, [])
+
+
+@pytest.mark.r("R-05")
+async def test_the_profile_is_read_while_the_question_is_encoded(desk):
+    classify = desk.build()
+    await desk.shelf.start()
+    desk.encoder.gate, read = asyncio.Event(), asyncio.Event()
+    counts = desk.profiles.counts
+
+    async def told(*asked):
+        read.set()
+        return await counts(*asked)
+
+    desk.profiles.counts = told
+    answer = asyncio.create_task(classify(Asked("ann", OCR, ZoneInfo("UTC"))))
+    await asyncio.wait_for(read.wait(), 5)
+    assert not answer.done()
+    desk.encoder.gate.set()
+    assert (await asyncio.wait_for(answer, 5)).state.frequencies is not None
+    await desk.shelf.stop()
+
+
+async def test_a_caller_that_gives_up_leaves_nothing_running(desk):
+    classify = desk.build()
+    desk.encoder.gate = asyncio.Event()
+    answer = asyncio.create_task(classify(Asked("ann", OCR, ZoneInfo("UTC"))))
+    await asyncio.wait_for(desk.encoder.asked.wait(), 5)
+    answer.cancel()
+    await asyncio.wait({answer})
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 @pytest.mark.r("R-54")

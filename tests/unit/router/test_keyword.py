@@ -13,7 +13,9 @@ pytestmark = pytest.mark.r("R-01")
 
 
 def lexicon(**entry):
-    return parse_lexicon({"language": entry.pop("language", "zh"), "rule": [entry]})
+    language = entry.pop("language", "zh")
+    script = entry.pop("script", "han" if language == "zh" else "latin")
+    return parse_lexicon({"language": language, "script": script, "rule": [entry]})
 
 
 def test_a_word_added_to_the_data_is_a_word_the_funnel_knows():
@@ -43,6 +45,44 @@ def test_both_languages_are_read_in_one_sentence():
     assert found.facets["advice"] >= 6.0
 
 
+def test_a_text_without_a_letter_of_its_script_is_not_searched():
+    rule = lexicon(intent="factual", weight=1.0, patterns=["[0-9]+"])
+    assert votes((rule,), "42").intents == {}
+    assert votes((rule,), "42 個").intents == {"factual": 1.0}
+
+
+@pytest.mark.parametrize(
+    "text", ["ok", "okay!", "kafka", "abc-12", "q3_report", "a@b.com", "好的", "嗯，知道了", "誰", "？", "12"]
+)
+def test_no_rule_of_the_packaged_lexicons_would_match_without_a_letter_of_its_script(text):
+    unread = [each for each in LEXICONS if not each.script.search(text)]
+    assert unread
+    assert not [rule.patterns for each in unread for rule in each.rules if rule.patterns.find(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("ok", True),
+        ("is it ok", False),
+        ("well, thanks", True),
+        ("the best way", True),
+        ("asbestos", False),
+        ("a (|) b", True),
+        ("sure", False),
+    ],
+)
+def test_patterns_hold_where_they_say_however_they_are_joined(text, found):
+    patterns = ["^ok$|\\bthanks", "\\bbest\\b", "^ok", "[(|]+[)]"]
+    rule = lexicon(language="en", intent="factual", weight=1.0, patterns=patterns)
+    assert bool(votes((rule,), text).intents) is found
+
+
+def test_a_code_is_looked_up_in_any_language():
+    assert votes(LEXICONS, "INC-4821").intents["entity_lookup"] > 3
+    assert votes(LEXICONS, "INC-4821 呢").intents["entity_lookup"] > 1
+
+
 def test_what_matched_can_be_explained():
     assert "progress: 做到哪" in votes(LEXICONS, "做到哪了").matches
 
@@ -53,6 +93,7 @@ def test_what_matched_can_be_explained():
         ({"intent": "gossip", "weight": 1.0, "words": ["a"]}, "no intent"),
         ({"facet": "gossip", "weight": 1.0, "words": ["a"]}, "no facet"),
         ({"intent": "factual", "weight": 0, "words": ["a"]}, "above 0"),
+        ({"intent": "factual", "weight": 1, "words": ["a"], "script": "runic"}, "use one of han, latin"),
         ({"intent": "factual", "weight": 1, "patterns": ["\\Sx"]}, "upper-case escape"),
     ],
 )

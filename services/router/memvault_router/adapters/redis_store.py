@@ -48,13 +48,14 @@ redis.call('SET', KEYS[1], tostring(moved))
 return tostring(moved)
 """
 
-# One script instead of 33 commands: building and reading those took a tenth of a recall's time.
+# One script instead of 33 commands, and one text instead of 33 numbers: building and reading those takes longer than
+# all that the router does itself.
 _COUNT = """
 local counts = {}
 for place = 2, #ARGV do
     for _, key in ipairs(KEYS) do counts[#counts + 1] = redis.call('ZCOUNT', key, ARGV[place], ARGV[1]) end
 end
-return counts
+return table.concat(counts, ' ')
 """
 
 
@@ -86,11 +87,10 @@ class RedisProfiles:
         keys = [_label_key(user_id, kind, label) for kind, label in _LABELS]
         bounds = [str(moment.timestamp()) for moment in (now, *starts)]
 
-        async def work() -> list[int]:
-            told = self._guard.client.eval(_COUNT, len(keys), *keys, *bounds)
-            return cast("list[int]", await told)
+        async def work() -> bytes:
+            return cast("bytes", await self._guard.client.eval(_COUNT, len(keys), *keys, *bounds))
 
-        flat = await self._guard(work)
+        flat = [int(count) for count in (await self._guard(work)).split()]
         windows = []
         for place in range(len(starts)):
             row = dict(zip(_LABELS, flat[place * len(_LABELS) : (place + 1) * len(_LABELS)], strict=True))

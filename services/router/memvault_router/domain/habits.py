@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from memvault_router.domain.labels import INTENTS, Distribution, normalised
 
@@ -41,10 +42,15 @@ class HabitNumbers:
         if set(self.usual) != set(INTENTS) or min(shares) <= 0 or abs(sum(shares) - 1) > _WHOLE:
             raise ValueError(f"usual needs a share above 0 for each of {', '.join(INTENTS)}, summing to 1")
 
+    @cached_property
+    def shares(self) -> Mapping[str, float]:
+        """`usual` with a sum of exactly 1."""
+        return normalised(self.usual)
+
 
 def chance_of_habit(counts: Mapping[str, float], numbers: HabitNumbers) -> float:
     """Return how likely it is that the counts come from a habit, 0 to 1; 0.5 without counts."""
-    usual, k = normalised(numbers.usual), numbers.pseudo_count
+    usual, k = numbers.shares, numbers.pseudo_count
     total = sum(counts.values())
     log_odds = math.lgamma(k) - math.lgamma(k + total)
     for label, share in usual.items():
@@ -60,7 +66,7 @@ def expected(counts: Mapping[str, float], numbers: HabitNumbers) -> dict[str, fl
         counts: Intent to how often it was understood, at least 0; need not be whole. A missing intent has 0.
         numbers: See `HabitNumbers`.
     """
-    usual, k = normalised(numbers.usual), numbers.pseudo_count
+    usual, k = numbers.shares, numbers.pseudo_count
     total, habit = sum(counts.values()), numbers.most * chance_of_habit(counts, numbers)
     return {
         label: habit * (counts.get(label, 0.0) + k * share) / (total + k) + (1.0 - habit) * share
@@ -70,7 +76,7 @@ def expected(counts: Mapping[str, float], numbers: HabitNumbers) -> dict[str, fl
 
 def factors(counts: Mapping[str, float], numbers: HabitNumbers) -> dict[str, float]:
     """Return what the prior multiplies each intent with: at least 1 - `most`, at most 1 / usual; 1 without counts."""
-    usual = normalised(numbers.usual)
+    usual = numbers.shares
     return {label: share / usual[label] for label, share in expected(counts, numbers).items()}
 
 

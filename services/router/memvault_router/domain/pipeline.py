@@ -1,8 +1,8 @@
-"""The steps of a classification, in order, in three visible tuples: what happens between them needs the network."""
+"""The steps of a classification, in order, in visible tuples: what happens between them needs the network."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memvault.ops import NULL_OBSERVER, Observer, Operator, run
 from memvault_router.domain.labels import FACETS, INTENTS, Funnel, normalised, one_hot
@@ -14,7 +14,7 @@ from memvault_router.domain.operators.keyword import KeywordFunnel
 from memvault_router.domain.operators.personalise import Personalise
 from memvault_router.domain.operators.plan import Planner
 from memvault_router.domain.operators.time_range import TimeRange
-from memvault_router.domain.state import Question
+from memvault_router.domain.state import Question, changed
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,18 @@ class Pipeline:
     planner: Planner
     nearest_share: float
 
+    def complete(self, state: Question, observer: Observer = NULL_OBSERVER) -> Question:
+        """Complete a follow-up; what it says then is what is encoded and looked up."""
+        return run((self.follow_up,), state, observer)
+
+    @property
+    def reading(self) -> tuple[Operator[Question], ...]:
+        """The steps that read the words of the question as understood: time, subject, keywords. They need no vector."""
+        return (self.time_range, self.bareness, self.keyword)
+
     def understand(self, state: Question, observer: Observer = NULL_OBSERVER) -> Question:
-        """Read the words: completion, time, subject, keywords. Needs no vector."""
-        steps: tuple[Operator[Question], ...] = (self.follow_up, self.time_range, self.bareness, self.keyword)
-        return run(steps, state, observer)
+        """Take all steps that need only words."""
+        return run(self.reading, self.complete(state, observer), observer)
 
     def classify(self, state: Question, index: ArchetypeIndex | None, observer: Observer = NULL_OBSERVER) -> Question:
         """Join both funnels into the raw distributions."""
@@ -53,7 +61,7 @@ def with_verdict(state: Question, intent: str, facet: str, share: float) -> Ques
         sure = one_hot(label, labels)
         return normalised({name: (1 - share) * known[name] + share * sure[name] for name in labels})
 
-    return replace(
+    return changed(
         state,
         raw_intents=mixed(dict(state.raw_intents), intent, INTENTS),
         raw_facets=mixed(dict(state.raw_facets), facet, FACETS) if facet else state.raw_facets,

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, timedelta
 
 import numpy as np
 import structlog
 
 from memvault.faults import Fault, Reason
+from memvault.ops import run
 from memvault_router.domain.labels import top
 from memvault_router.domain.operators.embedding import centred
 from memvault_router.domain.operators.plan import Planner
 from memvault_router.domain.pipeline import Pipeline, with_verdict
 from memvault_router.domain.prefetch import Circumstances, Match
-from memvault_router.domain.state import NO_OVERRIDES, Degraded, Frequencies, Question, Skipped
+from memvault_router.domain.state import NO_OVERRIDES, Degraded, Frequencies, Question, Skipped, Vector, changed
 from memvault_router.domain.threshold import start_rate, threshold
 from memvault_router.ports import Announcer, Classified, Clock, Encoded, Encoder, Judge, Observer, ThresholdMemory
 from memvault_router.settings import RouterSettings
 from memvault_router.usecases.archetypes import ArchetypeShelf
 from memvault_router.usecases.asked import Answered, Asked
+from memvault_router.usecases.beside import Beside, absent, begun
 from memvault_router.usecases.prepared import PreparedLookup
 from memvault_router.usecases.profile import AttentionProfile
 from memvault_router.usecases.stopwatch import Stopwatch
@@ -57,6 +59,9 @@ class ClassifyQuestion:
     async def __call__(self, asked: Asked) -> Answered:
         """Classify one question.
 
+        What others have to tell is asked for as soon as it is known what to encode, and the words are read while
+        they work: what is left to do once the vector is there is to compare it.
+
         Raises:
             Fault: Only for a question that cannot be read; every missing part degrades the answer instead.
         """
@@ -71,20 +76,30 @@ class ClassifyQuestion:
             overrides=asked.overrides,
             completed=asked.query,
         )
-        with watch.measure("router.understand"):
-            state = pipeline.understand(state)
-        state, match = await self._exact(state, asked, watch)
-        if match is not None:
-            return self._from_prepared(state, match, asked, watch)
-        remembering = asyncio.create_task(self._remember(state, asked, watch))
-        state, encoded = await self._encode(state, watch)
+        state = pipeline.complete(state, watch)
+        beside, keep = self._beside(state, asked, watch), False
+        try:
+            for step in pipeline.reading:
+                await asyncio.sleep(0)  # lets the others begin, and take what arrived
+                state = run((step,), state, watch)
+            state, match = self._exact(state, await beside.exact, asked)
+            if match is not None:
+                keep = _teaches(asked)
+                return self._from_prepared(state, match, beside.encoding, asked, watch)
+            return await self._classified(state, beside, asked, watch)
+        finally:
+            beside.give_up(keep_encoding=keep)
+
+    async def _classified(self, state: Question, beside: Beside, asked: Asked, watch: Stopwatch) -> Answered:
+        pipeline = self._pipelines[asked.profile]
+        state, encoded = self._with_vector(state, await beside.encoding)
         with watch.measure("router.fuse"):
             state = pipeline.classify(state, self._parts.shelf.index)
         state, passage, passage_vector = await self._judge(state, asked, watch)
         self._announce(state, asked)
-        state = _with_past(state, await remembering)
-        state = pipeline.decide(state)
-        state, match = await self._near(state, encoded, asked, watch)
+        state = _with_past(state, await beside.past)
+        state = pipeline.decide(state, watch)
+        state, match = await self._near(state, encoded, await beside.predicted, asked, watch)
         if passage_vector is None:
             passage_vector = self._facet_passage(state, encoded, asked)
         self._parts.observer.count("memvault.router.classified", intent=state.intent, funnel=state.funnel)
@@ -103,40 +118,50 @@ class ClassifyQuestion:
 
     # -- prepared answers ----------------------------------------------------------------------------------
 
-    async def _exact(self, state: Question, asked: Asked, watch: Stopwatch) -> tuple[Question, Match | None]:
+    def _exact(self, state: Question, found: Match | Fault | None, asked: Asked) -> tuple[Question, Match | None]:
         if not _may_use_prepared(asked):
-            return replace(state, skipped=(*state.skipped, Skipped("prefetch", _why_no_prepared(asked)))), None
-        try:
-            with watch.measure("router.prefetch"):
-                return state, await self._parts.lookup.exact(state.completed, self._circumstances(asked))
-        except Fault as fault:
-            return _degraded(state, "redis", fault), None
+            return _skipped(state, "prefetch", _why_no_prepared(asked)), None
+        return (_degraded(state, "redis", found), None) if isinstance(found, Fault) else (state, found)
 
     async def _near(
-        self, state: Question, encoded: Encoded | None, asked: Asked, watch: Stopwatch
+        self,
+        state: Question,
+        encoded: Encoded | None,
+        predicted: Mapping[str, Vector] | Fault | None,
+        asked: Asked,
+        watch: Stopwatch,
     ) -> tuple[Question, Match | None]:
         mean = self._parts.shelf.query_mean
-        if not _may_use_prepared(asked) or encoded is None or mean is None or _store_is_down(state):
+        if isinstance(predicted, Fault):
+            return _degraded(state, "redis", predicted), None
+        if predicted is None or encoded is None or mean is None or _store_is_down(state):
             return state, None
         settings = self._settings[asked.profile]
         try:
             with watch.measure("router.prefetch_near"):
                 match, reason = await self._parts.lookup.near(
-                    state, mean, encoded.encoder_id, self._circumstances(asked), settings
+                    state, predicted, mean, encoded.encoder_id, self._circumstances(asked), settings
                 )
         except Fault as fault:
             return _degraded(state, "redis", fault), None
         if asked.now is not None and reason in {"no_entry", "unusable"}:
             reason = _EVALUATION
         if match is None and reason != "no_entry":
-            state = replace(state, skipped=(*state.skipped, Skipped("prefetch", reason)))
+            state = _skipped(state, "prefetch", reason)
         return state, match
 
     def _circumstances(self, asked: Asked) -> Circumstances:
         now, apart_s = self._parts.clock.now(), self._settings[asked.profile].prepared_apart_s
         return Circumstances(asked.user_id, asked.conditions, now, asked.now or now, timedelta(seconds=apart_s))
 
-    def _from_prepared(self, state: Question, match: Match, asked: Asked, watch: Stopwatch) -> Answered:
+    def _from_prepared(
+        self,
+        state: Question,
+        match: Match,
+        encoding: asyncio.Task[Encoded | Fault],
+        asked: Asked,
+        watch: Stopwatch,
+    ) -> Answered:
         """Answer with the classification of the stored recall; the profile still learns from an own one, afterwards."""
         entry = match.prepared
         routes = self._settings[asked.profile].routes
@@ -145,27 +170,28 @@ class ClassifyQuestion:
         intents = {name: value or rest for name, value in intents.items()}
         facets = {name: 1.0 if name == entry.facet else 0.0 for name in state.facets}
         decided = Planner(routes)(
-            replace(state, intents=intents, facets=facets, raw_intents=intents, raw_facets=facets)
+            changed(state, intents=intents, facets=facets, raw_intents=intents, raw_facets=facets)
         )
-        self._start(self._announce_later(state, asked))
+        if _teaches(asked):
+            self._start(self._announce_later(state, encoding, asked))
         self._parts.observer.count("memvault.router.prefetch", match="exact")
         return Answered(decided, None, match, "", None, watch.times)
 
     # -- vectors -------------------------------------------------------------------------------------------
 
-    async def _encode(self, state: Question, watch: Stopwatch) -> tuple[Question, Encoded | None]:
+    async def _encode(self, state: Question) -> Encoded:
         texts = [state.completed] if state.completed == state.query else [state.completed, state.query]
-        try:
-            with watch.measure("router.embed"):
-                encoded = await self._parts.encoder.encode(texts, "query", token_vectors=True)
-        except Fault as fault:
-            return _degraded(state, "embed", fault, "classified by keywords alone"), None
+        return await self._parts.encoder.encode(texts, "query", token_vectors=True)
+
+    def _with_vector(self, state: Question, encoded: Encoded | Fault) -> tuple[Question, Encoded | None]:
+        if isinstance(encoded, Fault):
+            return _degraded(state, "embed", encoded, "classified by keywords alone"), None
         self._parts.shelf.seen(encoded.encoder_id)
         mean, index = self._parts.shelf.query_mean, self._parts.shelf.index
         if index is None or mean is None or index.encoder_id != encoded.encoder_id:
             waiting = Fault(Reason.SERVICE_UNAVAILABLE, "the archetypes are not encoded yet")
             return _degraded(state, "embed", waiting, "classified by keywords alone"), encoded
-        return replace(state, vector=centred(np.asarray(encoded.vectors[0]), mean)), encoded
+        return changed(state, vector=centred(np.asarray(encoded.vectors[0]), mean)), encoded
 
     # -- the language model --------------------------------------------------------------------------------
 
@@ -173,7 +199,7 @@ class ClassifyQuestion:
         judge, settings = self._parts.judge, self._settings[asked.profile]
         if judge is None or asked.overrides.intent:
             reason = "not_configured" if judge is None else "forced"
-            return replace(state, skipped=(*state.skipped, Skipped("llm", reason))), "", None
+            return _skipped(state, "llm", reason), "", None
         fused, confidence = top(state.raw_intents)
         numbers = settings.threshold
         try:
@@ -181,7 +207,7 @@ class ClassifyQuestion:
         except Fault as fault:
             known, state = start_rate(numbers), _degraded(state, "redis", fault)
         if confidence >= threshold(known, numbers):
-            return replace(state, skipped=(*state.skipped, Skipped("llm", "sure"))), "", None
+            return _skipped(state, "llm", "sure"), "", None
         try:
             with watch.measure("router.llm"):
                 verdict = await judge.judge(state.completed, state.said, settings.waits.llm_s)
@@ -211,27 +237,32 @@ class ClassifyQuestion:
             return None
         return Encoded(known[None, :], (None,), encoded.encoder_id)
 
+    # -- beside the encoding -------------------------------------------------------------------------------
+
+    def _beside(self, state: Question, asked: Asked, watch: Stopwatch) -> Beside:
+        """Begin everything that needs no more than the text to encode, the user and the time."""
+        prepared, circumstances, lookup = _may_use_prepared(asked), self._circumstances(asked), self._parts.lookup
+        personal, profile = "personalise" not in state.off, self._parts.profile
+        encoding = begun(watch, "router.embed", self._encode(state))
+        exact = begun(watch, "router.prefetch", lookup.exact(state.completed, circumstances)) if prepared else absent()
+        past = (
+            begun(watch, "router.profile", profile.read_frequencies(asked.user_id, state.now)) if personal else absent()
+        )
+        predicted = begun(watch, "router.predicted", lookup.predicted(circumstances)) if prepared else absent()
+        return Beside(exact, encoding, past, predicted)
+
     # -- the profile ---------------------------------------------------------------------------------------
 
-    async def _remember(self, state: Question, asked: Asked, watch: Stopwatch) -> Frequencies | Fault | None:
-        if "personalise" in state.off or _store_is_down(state):
-            return None
-        try:
-            with watch.measure("router.profile"):
-                return await self._parts.profile.read_frequencies(asked.user_id, state.now)
-        except Fault as fault:
-            return fault
-
     def _announce(self, state: Question, asked: Asked) -> None:
-        if asked.origin != "user" or asked.overrides != NO_OVERRIDES:
+        if not _teaches(asked):
             return
         intent, confidence = top(state.raw_intents)
         facet, _ = top(state.raw_facets)
         fact = Classified(asked.user_id, intent, facet, confidence, state.now, asked.recall_id)
         self._start(self._publish(fact))
 
-    async def _announce_later(self, state: Question, asked: Asked) -> None:
-        state, _ = await self._encode(state, Stopwatch())
+    async def _announce_later(self, state: Question, encoding: asyncio.Task[Encoded | Fault], asked: Asked) -> None:
+        state, _ = self._with_vector(state, await encoding)
         self._announce(self._pipelines[asked.profile].classify(state, self._parts.shelf.index), asked)
 
     async def _publish(self, fact: Classified) -> None:
@@ -246,6 +277,15 @@ class ClassifyQuestion:
         task = asyncio.create_task(work)
         self._announcing.add(task)
         task.add_done_callback(self._announcing.discard)
+
+
+def _teaches(asked: Asked) -> bool:
+    """Say whether the profile learns from a question: an own one that is forced nowhere."""
+    return asked.origin == "user" and asked.overrides == NO_OVERRIDES
+
+
+def _skipped(state: Question, step: str, reason: str) -> Question:
+    return changed(state, skipped=(*state.skipped, Skipped(step, reason)))
 
 
 def _may_use_prepared(asked: Asked) -> bool:
@@ -267,11 +307,11 @@ def _degraded(state: Question, part: str, fault: Fault, consequence: str = "") -
     words = {Reason.DEADLINE_EXCEEDED: "TIMEOUT", Reason.SERVICE_UNAVAILABLE: "UNREACHABLE"}
     words |= {Reason.STORE_UNAVAILABLE: "UNREACHABLE", Reason.SEARCH_UNAVAILABLE: "UNREACHABLE"}
     detail = f"{fault.message}; {consequence}" if consequence else fault.message
-    return replace(state, degraded=(*state.degraded, Degraded(part, words.get(fault.reason, fault.reason), detail)))
+    return changed(state, degraded=(*state.degraded, Degraded(part, words.get(fault.reason, fault.reason), detail)))
 
 
 def _with_past(state: Question, past: Frequencies | Fault | None) -> Question:
-    return _degraded(state, "redis", past) if isinstance(past, Fault) else replace(state, frequencies=past)
+    return _degraded(state, "redis", past) if isinstance(past, Fault) else changed(state, frequencies=past)
 
 
 def _store_is_down(state: Question) -> bool:

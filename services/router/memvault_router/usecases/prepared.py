@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from memvault.text import query_hash
 from memvault_router.domain.operators.embedding import centred
 from memvault_router.domain.operators.time_range import TimeWords, read_time
@@ -24,18 +26,31 @@ class PreparedLookup:
         found = await self._answers.exact(circumstances.user_id, query_hash(question))
         return Match(found, "exact", 1.0) if found is not None and self._usable(found, circumstances) else None
 
+    async def predicted(self, circumstances: Circumstances) -> Mapping[str, Vector]:
+        """Return hash and raw vector of the questions that answers lie prepared for; known before the question is."""
+        return await self._answers.index(circumstances.user_id, circumstances.now)
+
     async def near(
         self,
         state: Question,
+        raw: Mapping[str, Vector],
         query_mean: Vector,
         encoder_id: str,
         circumstances: Circumstances,
         settings: RouterSettings,
     ) -> tuple[Match | None, str]:
-        """Return a near and safe answer, or why there is none: `no_entry`, `far`, `unusable`, or what is uncovered."""
+        """Return a near and safe answer, or why there is none: `no_entry`, `far`, `unusable`, or what is uncovered.
+
+        Args:
+            state: The question, classified.
+            raw: What `predicted` returned.
+            query_mean: The encoder's, shape (d,).
+            encoder_id: Of the question's vector.
+            circumstances: Under which it may be used.
+            settings: Section `router` of the profile in force.
+        """
         if state.vector is None:
             return None, "no_vector"
-        raw = await self._answers.index(circumstances.user_id, circumstances.now)
         if not raw:
             return None, "no_entry"
         index = [

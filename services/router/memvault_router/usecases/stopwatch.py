@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 
 class Stopwatch:
@@ -21,6 +21,10 @@ class Stopwatch:
             yield
         finally:
             self._times.append((name, (time.perf_counter() - started) * 1000.0))
+
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """Measure a step of the pipeline: a stop watch is its observer."""
+        return self.measure(f"router.{name}")
 
     @property
     def times(self) -> tuple[tuple[str, float], ...]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memvault_router.domain.labels import FACETS, INTENTS
-from memvault_router.domain.state import Question, Similarities
+from memvault_router.domain.state import Question, Similarities, changed
 
 LEAST_PER_LABEL = 12
 
@@ -63,19 +64,37 @@ def centred(vectors: NDArray[np.float32], mean: NDArray[np.float32]) -> NDArray[
     return np.asarray(moved / np.maximum(length, np.float32(1e-12)), dtype=np.float32)
 
 
-def nearest_mean(cosines: NDArray[np.float32], share: float) -> float:
-    """Return the mean of the largest `share` of some cosines; where the share ends within one, that counts in part.
+_BELOW = np.float32(-2.0)
+"""Below every cosine: fills up a row that has fewer archetypes than the longest."""
 
+
+@lru_cache(maxsize=16)
+def nearest_weights(counts: tuple[int, ...], share: float) -> NDArray[np.float32]:
+    """Return how much the nearest, second nearest, ... archetype of each label counts: shape (labels, most), sums 1.
+
+    The nearest `share` of a label's archetypes count alike; where the share ends within one, that counts in part.
     A share and not a number: the nearest three of forty are nearer than the nearest three of twenty, so that a label
     would draw questions by how many archetypes it has. With a share only where they lie counts.
 
     Args:
-        cosines: Shape (n,), n at least 1.
-        share: Above 0, at most 1; less than one cosine's worth takes the largest.
+        counts: How many archetypes each label has, at least 1.
+        share: Above 0, at most 1; less than one archetype's worth takes the nearest.
     """
-    ranked = np.sort(cosines)[::-1]
-    weights = np.clip(share * len(ranked) - np.arange(len(ranked)), 0.0, 1.0)
-    return float(ranked @ weights / weights.sum())
+    wanted = share * np.array(counts)
+    most = max(1, math.ceil(wanted.max()))
+    weights = np.clip(wanted[:, None] - np.arange(most), 0.0, 1.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float32)
+
+
+def nearest_means(cosines: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return for each label the weighted mean of its nearest archetypes, shape (labels,).
+
+    Args:
+        cosines: Shape (labels, n), a row filled up with anything below -1.
+        weights: Shape (labels, most), see `nearest_weights`.
+    """
+    nearest = np.sort(cosines, axis=1)[:, : -weights.shape[1] - 1 : -1]
+    return np.asarray((nearest * weights).sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -87,15 +106,17 @@ class ArchetypeIndex:
     vectors: NDArray[np.float32]
 
     @cached_property
-    def _rows(self) -> dict[str, dict[str, NDArray[np.intp]]]:
-        """Row numbers by kind and label."""
-        return {
-            kind: {label: np.array(self._rows_of(kind, label), np.intp) for label in labels}
-            for kind, labels in (("intent", INTENTS), ("facet", FACETS))
-        }
-
-    def _rows_of(self, kind: str, label: str) -> list[int]:
-        return [row for row, known in enumerate(self.archetypes) if known.kind == kind and known.label == label]
+    def _places(self) -> tuple[NDArray[np.intp], tuple[int, ...]]:
+        """Row numbers by label, intents before facets, shape (11, most), filled up with n; and how many are real."""
+        labels = [("intent", label) for label in INTENTS] + [("facet", label) for label in FACETS]
+        rows: dict[tuple[str, str], list[int]] = {label: [] for label in labels}
+        for row, known in enumerate(self.archetypes):
+            rows[known.kind, known.label].append(row)
+        counts = tuple(len(rows[label]) for label in labels)
+        places = np.full((len(labels), max(counts)), len(self.archetypes), np.intp)
+        for place, label in enumerate(labels):
+            places[place, : counts[place]] = rows[label]
+        return places, counts
 
     def similarities(self, vector: NDArray[np.float32], share: float) -> Similarities:
         """Return for each label the mean centred cosine of the nearest `share` of its archetypes, over all languages.
@@ -103,12 +124,13 @@ class ArchetypeIndex:
         The best few are taken and not all: archetypes of one label cover different topics, and a question is near
         to one of them. Languages are pooled because a question may mix them.
         """
-        cosines = self.vectors @ vector
-        pooled = {
-            kind: {label: nearest_mean(cosines[rows], share) for label, rows in labels.items()}
-            for kind, labels in self._rows.items()
-        }
-        return Similarities(pooled["intent"], pooled["facet"])
+        places, counts = self._places
+        cosines = np.append(self.vectors @ vector, _BELOW)
+        pooled = nearest_means(cosines[places], nearest_weights(counts, share)).tolist()
+        intents = len(INTENTS)
+        return Similarities(
+            dict(zip(INTENTS, pooled[:intents], strict=True)), dict(zip(FACETS, pooled[intents:], strict=True))
+        )
 
 
 @dataclass(frozen=True)
@@ -123,4 +145,4 @@ class EmbeddingFunnel:
         """Fill `similarities`."""
         if state.vector is None or self.index is None:
             return state
-        return replace(state, similarities=self.index.similarities(state.vector, self.share))
+        return changed(state, similarities=self.index.similarities(state.vector, self.share))

@@ -8,10 +8,10 @@ confidence, disagreement lowers it, and a silent funnel changes nothing. Scales 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memvault_router.domain.labels import FACETS, INTENTS, Funnel, softmax
-from memvault_router.domain.state import Question
+from memvault_router.domain.state import Question, changed
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Fusion:
             intents = left_open(votes.open_intents, INTENTS, self.open_rest)
         if votes.open_facets:
             facets = left_open(votes.open_facets, FACETS, self.open_rest)
-        return replace(state, raw_intents=intents, raw_facets=facets, funnel=_decider(state))
+        return changed(state, raw_intents=intents, raw_facets=facets, funnel=_decider(state))
 
 
 def _decider(state: Question) -> str:

@@ -7,11 +7,11 @@ the profile has numbers for habits, intents follow `memvault_router.domain.habit
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from memvault_router.domain.habits import HabitNumbers, factors, multiplied
 from memvault_router.domain.labels import INTENTS, Distribution
-from memvault_router.domain.state import Frequencies, Question, Skipped
+from memvault_router.domain.state import Frequencies, Question, Skipped, changed
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Personalise:
 
     def __call__(self, state: Question) -> Question:
         """Fill `intents`, `facets` and `prior`; the raw distributions stay."""
-        known, untouched = state.frequencies, replace(state, intents=state.raw_intents, facets=state.raw_facets)
+        known, untouched = state.frequencies, changed(state, intents=state.raw_intents, facets=state.raw_facets)
         if self.name in state.off:
             return _skipped(untouched, self.name, "switched_off")
         if known is None:
@@ -60,10 +60,10 @@ class Personalise:
         if not enough and (self.numbers.habits is None or known.sample_count == 0):
             return _skipped(untouched, self.name, "few_samples")
         prior = self._prior(known, state.votes.open_intents)
-        personal = replace(untouched, intents=multiplied(state.raw_intents, prior), prior=prior)
+        personal = changed(untouched, intents=multiplied(state.raw_intents, prior), prior=prior)
         if not enough:
             return _skipped(personal, f"{self.name}_facets", "few_samples")
-        return replace(personal, facets=reweighted(state.raw_facets, known.facets, self.numbers.alpha))
+        return changed(personal, facets=reweighted(state.raw_facets, known.facets, self.numbers.alpha))
 
     def _prior(self, known: Frequencies, between: Sequence[str]) -> dict[str, float]:
         habits = self.numbers.habits
@@ -79,4 +79,4 @@ class Personalise:
 
 
 def _skipped(state: Question, step: str, reason: str) -> Question:
-    return replace(state, skipped=(*state.skipped, Skipped(step, reason)))
+    return changed(state, skipped=(*state.skipped, Skipped(step, reason)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memvault_router.domain.labels import FACETS, INTENTS, Distribution, Facet, Funnel, one_hot, ordered, top
-from memvault_router.domain.state import Plan, Question
+from memvault_router.domain.state import Plan, Question, changed
 from memvault_router.domain.time.span import TimeExpression
 
 FAST, SLOW = "fast", "slow"
@@ -71,7 +71,7 @@ class Planner:
         intent, confidence = top(intents)
         facet, _ = top(facets)
         time = until_now(state.time, state.now) if state.time and facet == Facet.PROGRESS else state.time
-        return replace(
+        return changed(
             state,
             intents=intents,
             facets=facets,

@@ -11,11 +11,11 @@ from typing import Any
 from memvault.text import fold
 from memvault.text.folding import compatible
 from memvault_router.domain.operators.excerpt import both_ends
-from memvault_router.domain.state import Question
+from memvault_router.domain.state import Question, changed
 from memvault_router.domain.time import en, zh
 from memvault_router.domain.time.holidays import Holidays, parse_holidays
-from memvault_router.domain.time.numeric import DayOrder, parse_day_order
-from memvault_router.domain.time.rules import MASK, Found, masked, scan
+from memvault_router.domain.time.numeric import OPEN, DayOrder, parse_day_order
+from memvault_router.domain.time.rules import MASK, Found, masked, scan, spoken
 from memvault_router.domain.time.sides import joined, sided
 from memvault_router.domain.time.span import TimeExpression, VagueNumbers, hull, instants
 
@@ -84,7 +84,7 @@ def read_time(text: str, now: datetime, zone: tzinfo, words: TimeWords, numbers:
         numbers: What vague words mean.
     """
     local = now.astimezone(zone).replace(tzinfo=None)
-    hits = _hits(text, local, words, numbers, words.day_order.of(zone))
+    hits = _hits(text, local, words, numbers, zone)
     past = [hit for hit in hits if not hit.found.span.after_now(local)]
     chosen = past or hits
     if not chosen:
@@ -100,12 +100,16 @@ def read_time(text: str, now: datetime, zone: tzinfo, words: TimeWords, numbers:
     )
 
 
-def _hits(text: str, local: datetime, words: TimeWords, numbers: VagueNumbers, order: str) -> list[_Hit]:
+def _hits(text: str, local: datetime, words: TimeWords, numbers: VagueNumbers, zone: tzinfo) -> list[_Hit]:
     """Return the expressions of both languages in the order of the text."""
     cased, folded = compatible(text), fold(text)
-    blank_zh = masked(masked(folded, words.folded), words.lower)
+    order = words.day_order.of(zone) if "/" in folded else OPEN
+    chinese = spoken(zh.families(numbers, words.holidays, order), folded)
+    english = spoken(en.families(numbers, words.holidays), folded if cased.isascii() else cased.lower())
+    if not chinese and not english:
+        return []
+    blank_zh = masked(folded if folded.isascii() else masked(folded, words.folded), words.lower)
     blank_en = masked(cased, words.cased)
-    chinese, english = zh.families(numbers, words.holidays, order), en.families(numbers, words.holidays)
     if len(cased) != len(folded):  # offsets differ, so neither language knows of the other's
         lower = cased.lower()
         if len(lower) == len(cased):
@@ -194,4 +198,4 @@ class TimeRange:
         found = read_time(text, state.now, state.zone, self.words, self.numbers)
         if found is not None and "time_filter" in state.off:
             found = replace(found, explicit=False, definite=False)
-        return replace(state, time=found)
+        return changed(state, time=found)

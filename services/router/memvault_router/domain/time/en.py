@@ -35,6 +35,7 @@ _OR_YEAR = rf"(?:{_SAID_YEAR})?"
 _SIDE = r"(?:(?<=\bsince )|(?<=\bbefore )|(?<=\bafter )|(?<=\buntil )|(?<=\btill )|(?<=\bprior to ))"
 _CUE = rf"(?P<cue>{_SIDE}|\b(?:in|during|by|of|last|this|next|through|throughout|back in|from)\s+)"
 _THIRD = r"(?P<third>(?:the\s+)?(?:early|mid|late|(?:beginning|start|middle|end)\s+of)(?:\s+in)?)[\s-]+"
+_NEAR = ("last", "past", "previous", "this", "next")
 _WHICH = r"(?P<which>last|previous|this|next)"
 
 
@@ -49,7 +50,10 @@ def families(numbers: VagueNumbers, holidays: Holidays) -> tuple[Family, ...]:
         _family(months, _month_rules()),
         _family(("spring", "summer", "autumn", "fall", "winter"), _season_rules()),
         _family(("19", "20", "q1", "q2", "q3", "q4", "quarter", "half"), _year_rules()),
-        _family(("last", "past", "previous", "this", "next", "the ", "day", "tomorrow", "tonight"), _near_rules()),
+        _family(
+            ("last", "past", "previous", "this", "next", "week", "month", "year", "day", "tomorrow", "tonight"),
+            _near_rules(),
+        ),
         _family(("ago", "back", "earlier", "last", "past", "recent"), _relative_rules()),
         _family(("late", "recent", "days", "other", "ago", "back", "now", "earlier"), _vague_rules(Vague(numbers))),
     )

@@ -43,6 +43,11 @@ def masked(text: str, lookalikes: re.Pattern[str]) -> str:
     return lookalikes.sub(lambda match: MASK * len(match.group(0)), text)
 
 
+def spoken(families: Sequence[Family], lower: str) -> list[Family]:
+    """Return the families that may have a time in a text, which is in lower case."""
+    return [family for family in families if any(map(lower.__contains__, family.words))]
+
+
 def scan(text: str, families: Sequence[Family], now: datetime) -> list[Found]:
     """Return all time expressions, none overlapping, in the order of the text.
 
@@ -54,9 +59,7 @@ def scan(text: str, families: Sequence[Family], now: datetime) -> list[Found]:
         now: Local and naive.
     """
     found: list[Found] = []
-    lower = text.lower()
-    spoken = (family for family in families if any(word in lower for word in family.words))
-    for rule in (rule for family in spoken for rule in family.rules):
+    for rule in (rule for family in spoken(families, text.lower()) for rule in family.rules):
         for match in rule.pattern.finditer(text):
             if any(match.start() < other.end and other.start < match.end() for other in found):
                 continue

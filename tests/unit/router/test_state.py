@@ -1,0 +1,21 @@
+"""The state that passes the steps of a classification."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from memvault_router.domain.state import Question, changed
+
+ASKED = Question("and then?", datetime(2026, 11, 29, tzinfo=UTC), UTC)
+
+
+def test_a_change_makes_what_replace_makes_and_leaves_the_state_alone():
+    found = changed(ASKED, completed="what about the visa? and then?", bare=True)
+    assert found == replace(ASKED, completed="what about the visa? and then?", bare=True)
+    assert (ASKED.completed, ASKED.bare) == ("", False)
+
+
+def test_a_field_that_does_not_exist_is_refused():
+    with pytest.raises(TypeError, match="no colour, size"):
+        changed(ASKED, size=1, colour="red")
