@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from itertools import accumulate
 from typing import Any
 
+from memvault.recall.v1.recall_pb2 import RecallResponse
+from memvault.recall.v1.types_pb2 import Card
 from memvault.text import count_tokens
 from memvault_evals.datasets import Query, Scope
 from memvault_evals.house import Client, EvalError
@@ -18,6 +20,7 @@ DEPTH = 50
 TOKEN_BUDGET = 1_000_000
 DEADLINE_MS = 120_000
 TOKENS_AT = (5, 10, 15)  # cards
+BLOCK = "block"
 TURN, SESSION = "turn", "session"
 
 
@@ -57,26 +60,42 @@ def ask(client: Client, scope: Scope, query: Query, variant: Variant) -> dict[st
     Raises:
         EvalError: When a part of the answer was degraded: such a figure would not be the product's.
     """
-    answer = client.recall(query.text, _context(scope, variant))
-    if answer.get("degraded"):
-        raise EvalError(f"{query.id} under {variant.label!r} was answered degraded: {answer['degraded']}")
-    blocks = _blocks(answer)
-    explanation = answer["explanation"]
-    tokens = list(accumulate(count_tokens(card["text"]) for card in blocks[: max(TOKENS_AT)]))
+    answer = undegraded(client.ask(query.text, _context(scope, variant)), f"{query.id} under {variant.label!r}")
+    blocks = blocks_of(answer)
+    explanation = answer.explanation
+    tokens = list(accumulate(count_tokens(card.text) for card in blocks[: max(TOKENS_AT)]))
     return {
-        "ranked": [card["block_id"] for card in blocks],
-        "from_graph": [card["block_id"] for card in answer.get("cascade_cards", []) if card["kind"] == "block"],
+        "ranked": [card.block_id for card in blocks],
+        "from_graph": [card.block_id for card in answer.cascade_cards if card.kind == BLOCK],
         "tokens": {str(count): tokens[min(count, len(tokens)) - 1] if tokens else 0 for count in TOKENS_AT},
-        "intent": answer["intent"],
-        "facet": answer.get("facet", ""),
-        "thinking": answer["thinking_mode"],
-        "confidence": answer.get("confidence", ""),
-        "relevance": explanation.get("relevance", 0.0),
-        "reranked": explanation.get("reranked", 0),
-        "skipped": {one["step"]: one["reason"] for one in explanation.get("skipped", [])},
-        "self_check": answer.get("self_check", ""),
-        "self_check_steps": explanation.get("self_check_steps", []),
+        "intent": answer.intent,
+        "facet": answer.facet,
+        "thinking": answer.thinking_mode,
+        "confidence": answer.confidence,
+        "relevance": explanation.relevance,
+        "reranked": explanation.reranked,
+        "skipped": {one.step: one.reason for one in explanation.skipped},
+        "self_check": answer.self_check,
+        "self_check_steps": list(explanation.self_check_steps),
     }
+
+
+def undegraded(answer: RecallResponse, question: str) -> RecallResponse:
+    """Return the answer.
+
+    Raises:
+        EvalError: When a part of it was degraded: such a figure would not be the product's.
+    """
+    if answer.degraded:
+        told = ", ".join(f"{one.part} {one.reason} {one.detail}".strip() for one in answer.degraded)
+        raise EvalError(f"{question} was answered degraded: {told}")
+    return answer
+
+
+def blocks_of(answer: RecallResponse) -> list[Card]:
+    """Blocks of an answer, best first: those that the graph adds carry scores of the same scale (R-14)."""
+    cards = [one for one in (*answer.cards, *answer.cascade_cards) if one.kind == BLOCK]
+    return sorted(cards, key=lambda card: -card.score) if answer.cascade_cards else cards
 
 
 def score(scope: Scope, query: Query, told: Mapping[str, Any]) -> Row:
@@ -90,14 +109,6 @@ def score(scope: Scope, query: Query, told: Mapping[str, Any]) -> Row:
         sessions = by_session(told["ranked"], scope.session_of)
         levels[SESSION] = measures([one for one in sessions if one not in also], gold)
     return Row(query.id, query.kind, levels, told)
-
-
-def _blocks(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Blocks of an answer, best first: those that the graph adds carry scores of the same scale (R-14)."""
-    cards = [one for part in ("cards", "cascade_cards") for one in answer.get(part, []) if one["kind"] == "block"]
-    if not answer.get("cascade_cards"):
-        return cards
-    return sorted(cards, key=lambda card: -card.get("score", 0.0))
 
 
 def _context(scope: Scope, variant: Variant) -> dict[str, Any]:

@@ -184,7 +184,7 @@ class Measuring:
             vault = Vault(workspace.vault, fingerprint() + str(SETTINGS))
             house = stack.enter_context(House(vault.home, mode, workspace.settings(workers) | SETTINGS))
             state = house.state()
-            client = stack.enter_context(closing(Client(house.http)))
+            client = stack.enter_context(closing(Client(house.http, state["grpc"])))
             log = stack.enter_context(closing(AnswerLog(answers)))
             bars = stack.enter_context(Bars(errors))
             stack.enter_context(stoppable(errors, fresh=fresh))  # said at once: shutting down takes a while

@@ -69,7 +69,7 @@ class Comparing:
         found: dict[str, list[Standing]] = {}
         with ExitStack() as stack:
             house = stack.enter_context(House(self._vault.home, mode, SETTINGS))
-            client = stack.enter_context(closing(Client(house.http)))
+            client = stack.enter_context(closing(Client(house.http, house.state()["grpc"])))
             encoder = stack.enter_context(our_encoder(self._place))
             for name, scopes in self._sets.items():
                 self._bars.begin(f"{name}: memvault", sum(len(scope.queries) for scope in scopes))

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from memvault_evals.asking import DEADLINE_MS, DEPTH, TOKEN_BUDGET, Variant
-from memvault_evals.house import Client, EvalError
+from memvault_evals.asking import DEADLINE_MS, DEPTH, TOKEN_BUDGET, Variant, blocks_of, undegraded
+from memvault_evals.house import Client
 from memvault_evals.metrics import measures
 from memvault_evals.results import Row, SetReport, averaged
 from memvault_evals.suites.conversations import KDCONV, MTRAG, Conversation, Point, drawn, read_conversations
@@ -68,14 +68,10 @@ def ask(client: Client, conversation: Conversation, point: Point, variant: Varia
         "explain": True,
         "evaluation": variant.evaluation | {"off": sorted({*variant.off, "prefetch"})},
     }
-    answer = client.recall(point.following, context)
-    if answer.get("degraded"):
-        raise EvalError(f"{point.id} under {variant.label!r} was answered degraded: {answer['degraded']}")
-    cards = [*answer.get("cards", []), *answer.get("cascade_cards", [])]
-    ranked = sorted((card for card in cards if card["kind"] == "block"), key=lambda card: -card.get("score", 0.0))
+    answer = undegraded(client.ask(point.following, context), f"{point.id} under {variant.label!r}")
     return {
-        "ranked": list(dict.fromkeys(card["block_id"] for card in ranked)),
-        "completed": answer["explanation"]["completed_query"] != point.following,
+        "ranked": list(dict.fromkeys(card.block_id for card in blocks_of(answer))),
+        "completed": answer.explanation.completed_query != point.following,
     }
 
 

@@ -4,7 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import ParseDict
 
+from memvault.recall.v1.recall_pb2 import RecallResponse
 from memvault_evals.asking import Variant, ask, score
 from memvault_evals.datasets import Query, Scope
 from memvault_evals.house import EvalError
@@ -17,10 +19,11 @@ class Gateway:
     """Answers with what it was given, and keeps what it was asked."""
 
     def __init__(self, **answer: Any) -> None:
-        self.answer = {"intent": "factual", "thinking_mode": "fast", "explanation": {"reranked": 15}} | answer
+        known = {"intent": "factual", "thinking_mode": "fast", "explanation": {"reranked": 15}}
+        self.answer = ParseDict(known | answer, RecallResponse())
         self.asked: list[tuple[str, dict[str, Any]]] = []
 
-    def recall(self, query: str, context: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, query: str, context: dict[str, Any]) -> RecallResponse:
         self.asked.append((query, context))
         return self.answer
 

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import ParseDict
 
+from memvault.recall.v1.recall_pb2 import RecallResponse
 from memvault_evals.asking import Variant
 from memvault_evals.house import EvalError
 from memvault_evals.suites.conversations import Conversation, Point
@@ -18,15 +20,16 @@ POINT = Point("p", "Follow-up", 1, "When did he die?", frozenset({"d2"}), frozen
 TALK = Conversation("c", "user-1", SAID, (POINT,))
 
 
-def answer(completed: str = POINT.following, **known: Any) -> dict[str, Any]:
+def answer(completed: str = POINT.following, **known: Any) -> RecallResponse:
     cards = [{"block_id": "d1", "kind": "block", "score": 0.5}, {"block_id": "s", "kind": "summary"}]
     reached = [{"block_id": "d2", "kind": "block", "score": 0.7}]
-    return {"cards": cards, "cascade_cards": reached, "explanation": {"completed_query": completed}, **known}
+    told = {"cards": cards, "cascade_cards": reached, "explanation": {"completed_query": completed}, **known}
+    return ParseDict(told, RecallResponse())
 
 
 def test_the_next_utterance_is_asked_with_what_was_said_before_it_and_nothing_after() -> None:
     seen: list[Any] = []
-    client = SimpleNamespace(recall=lambda query, context: seen.append((query, context)) or answer())
+    client = SimpleNamespace(ask=lambda query, context: seen.append((query, context)) or answer())
     found = ask(client, TALK, POINT, Variant("tuned", ("completion",)))
     ((query, context),) = seen
     assert query == "When did he die?"
@@ -37,12 +40,12 @@ def test_the_next_utterance_is_asked_with_what_was_said_before_it_and_nothing_af
 
 
 def test_what_was_completed_is_told() -> None:
-    client = SimpleNamespace(recall=lambda *_: answer("Who wrote Ulysses? When did he die?"))
+    client = SimpleNamespace(ask=lambda *_: answer("Who wrote Ulysses? When did he die?"))
     assert ask(client, TALK, POINT, Variant("tuned"))["completed"]
 
 
 def test_a_degraded_answer_ends_the_run() -> None:
-    client = SimpleNamespace(recall=lambda *_: answer(degraded=[{"part": "embed"}]))
+    client = SimpleNamespace(ask=lambda *_: answer(degraded=[{"part": "embed"}]))
     with pytest.raises(EvalError, match="p under 'tuned' was answered degraded"):
         ask(client, TALK, POINT, Variant("tuned"))
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from memvault.recall.v1.recall_pb2 import RecallResponse
+from memvault.recall.v1.types_pb2 import Card
 from memvault_evals.datasets import Scope
 from memvault_evals.house import EvalError
 from memvault_evals.pulse import take_pulse
@@ -18,12 +20,11 @@ class Gateway:
     def __init__(self, *dead: str) -> None:
         self._dead = dead
 
-    def recall(self, query: str, context: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, query: str, context: dict[str, Any]) -> RecallResponse:
         off = context["evaluation"]["off"]
         alive = [side for side in ("dense", "sparse") if f"ranker:{side}_self" not in off and side not in self._dead]
         found = [block["id"] for block in BLOCKS if block["text"] == query] if alive else []
-        cards = [{"block_id": one, "kind": "block", "text": "", "score": 1.0} for one in found]
-        return {"cards": cards, "intent": "unknown", "thinking_mode": "fast", "explanation": {}}
+        return RecallResponse(cards=[Card(block_id=one, kind="block", score=1.0) for one in found])
 
 
 def test_two_living_sides_find_every_memory_by_its_own_words() -> None:
@@ -38,8 +39,8 @@ def test_a_dead_side_is_named_however_well_the_other_one_answers(side: str) -> N
 
 def test_a_side_that_always_answers_with_the_same_memory_is_dead_too() -> None:
     class Stuck(Gateway):
-        def recall(self, query: str, context: dict[str, Any]) -> dict[str, Any]:
-            return super().recall(BLOCKS[0]["text"], context)
+        def ask(self, query: str, context: dict[str, Any]) -> RecallResponse:
+            return super().ask(BLOCKS[0]["text"], context)
 
     with pytest.raises(EvalError, match="alone it put 1 of 8"):
         take_pulse(Stuck(), [SCOPE])

@@ -87,7 +87,7 @@ def stopped(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     @contextmanager
     def no_house(*_: Any) -> Iterator[Any]:
         try:
-            yield SimpleNamespace(http="127.0.0.1:1", state=lambda: {"nats": "", "redis": ""})
+            yield SimpleNamespace(http="127.0.0.1:1", state=lambda: {"nats": "", "redis": "", "grpc": ""})
         finally:
             done.append("down")
 

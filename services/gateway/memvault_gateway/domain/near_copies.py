@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,7 +30,7 @@ class _Print:
 
     pairs: Counter[str]
     norm: float
-    facts: tuple[Counter[str], int, frozenset[str]]
+    facts: tuple[frozenset[tuple[str, int]], int, frozenset[str]]
 
 
 def fold_copies(cards: Sequence[Card], cascade_cards: Sequence[Card], cosine: float) -> tuple[list[Card], list[Card]]:
@@ -42,10 +42,13 @@ def fold_copies(cards: Sequence[Card], cascade_cards: Sequence[Card], cosine: fl
     every = [*cards, *cascade_cards]
     order = sorted(range(len(every)), key=lambda at: (-(every[at].score or 0.0), at))
     kept: list[int] = []
+    alike: defaultdict[object, list[str]] = defaultdict(list)  # what was kept, by the facts in it
     for at in order:
         text = every[at].text
-        if not any(_same(text, every[other].text, cosine) for other in kept):
+        others = alike[_print(text).facts]
+        if not any(_same(text, other, cosine) for other in others):
             kept.append(at)
+            others.append(text)
     stay = sorted(kept)
     return [every[at] for at in stay if at < len(cards)], [every[at] for at in stay if at >= len(cards)]
 
@@ -54,17 +57,17 @@ def fold_copies(cards: Sequence[Card], cascade_cards: Sequence[Card], cosine: fl
 def _print(text: str) -> _Print:
     folded = fold(text)
     pairs = Counter(map(add, folded, folded[1:]))
-    facts = (Counter(_CODE.findall(folded)), len(_NEGATIONS.findall(folded)), frozenset(_NAME.findall(text)))
+    codes = frozenset(Counter(_CODE.findall(folded)).items())
+    facts = (codes, len(_NEGATIONS.findall(folded)), frozenset(_NAME.findall(text)))
     return _Print(pairs, math.sqrt(sum(count * count for count in pairs.values())), facts)
 
 
 def _same(text: str, other_text: str, cosine: float) -> bool:
+    """Compare two texts with the same facts."""
     if text == other_text:
         return True
     if min(len(text), len(other_text)) < _LENGTHS * max(len(text), len(other_text)):
         return False
     one, other = _print(text), _print(other_text)
-    if one.facts != other.facts:
-        return False
-    dot = sum(count * other.pairs[pair] for pair, count in one.pairs.items())
+    dot = sum(one.pairs[pair] * other.pairs[pair] for pair in one.pairs.keys() & other.pairs.keys())
     return dot > cosine * one.norm * other.norm

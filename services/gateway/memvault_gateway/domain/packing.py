@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from memvault.text import QWEN, TokenCounter, extractive_summary
 from memvault_gateway.domain.model import Card
@@ -94,17 +95,17 @@ def pack(
     first, second = fold_copies(cards, cascade_cards, numbers.near_identical)
     packer = _Packer(numbers, query, render, tokens)
     sides = ([packer.trimmed(card) for card in first], [packer.trimmed(card) for card in second])
-    shown = _fitting(sides, budget, packer)
-    text = render(*shown)
-    if tokens.count(text) > budget:
+    shown, text, used = _fitting(sides, budget, packer)
+    if used > budget:
         # not even the frame of an empty answer fits: its beginning has to do
         text = tokens.clip(text, budget)
+        used = tokens.count(text)
     every = [*shown[0], *shown[1]]
     return Packed(
         cards=tuple(shown[0]),
         cascade_cards=tuple(shown[1]),
         text=text,
-        tokens_used=tokens.count(text),
+        tokens_used=used,
         left_out=len(first) + len(second) - len(every),
         summarised=sum(card.summarised for card in every),
         folded=len(cards) + len(cascade_cards) - len(first) - len(second),
@@ -114,26 +115,37 @@ def pack(
 Side = list[Card]
 
 
-def _fitting(sides: tuple[Side, Side], budget: int, packer: _Packer) -> tuple[Side, Side]:
+class _Whole(NamedTuple):
+    """An answer as it is formatted, and what it costs."""
+
+    shown: tuple[Side, Side]
+    text: str
+    tokens: int
+
+
+def _fitting(sides: tuple[Side, Side], budget: int, packer: _Packer) -> _Whole:
     """Pack for a room that is corrected until the formatted whole fits: token counts do not quite add up."""
     room = budget - packer.frame(bool(sides[1]))
-    shown: tuple[Side, Side] = ([], [])
+    whole = packer.whole(([], []))
     for _ in range(packer.numbers.tries):
         if room <= 0:
-            return [], []
-        shown = _shared(sides, room, packer)
-        excess = packer.whole(shown) - budget
+            return packer.whole(([], []))
+        whole = packer.whole(_shared(sides, room, packer))
+        excess = whole.tokens - budget
         if excess <= 0:
-            return shown
+            return whole
         room -= excess
-    while packer.whole(shown) > budget and (shown[0] or shown[1]):
-        shown = (shown[0], shown[1][:-1]) if shown[1] else (shown[0][:-1], [])
-    return shown
+    while whole.tokens > budget and (whole.shown[0] or whole.shown[1]):
+        cards, related = whole.shown
+        whole = packer.whole((cards, related[:-1]) if related else (cards[:-1], []))
+    return whole
 
 
 def _shared(sides: tuple[Side, Side], room: int, packer: _Packer) -> tuple[Side, Side]:
     """Share the room 60:40; what a side cannot use flows to the other, first by need, then by what is left over."""
     needs = [sum(packer.cost(card) for card in side) for side in sides]
+    if sum(needs) <= room:
+        return [packer.counted(card) for card in sides[0]], [packer.counted(card) for card in sides[1]]
     share = round(room * packer.numbers.cards_share)
     rooms = [max(share, room - needs[1]), max(room - share, room - needs[0])]
     shown = [packer.side(side, min(rooms[at], room)) for at, side in enumerate(sides)]
@@ -161,9 +173,14 @@ class _Packer:
         related = self._count(self._render([_BLANK], [_BLANK])) - two if both else 0
         return self._one - (two - self._one) + max(0, related)
 
-    def whole(self, shown: tuple[Side, Side]) -> int:
-        """Tokens of the formatted answer."""
-        return self._count(self._render(*shown))
+    def whole(self, shown: tuple[Side, Side]) -> _Whole:
+        """Return the formatted answer."""
+        text = self._render(*shown)
+        return _Whole(shown, text, self._count(text))
+
+    def counted(self, card: Card) -> Card:
+        """Return the card with what it costs."""
+        return replace(card, tokens=self.cost(card))
 
     def cost(self, card: Card) -> int:
         """Tokens that a card adds to the answer."""
@@ -241,7 +258,7 @@ class _Packer:
     def _within(self, card: Card, share: int, *, stored: bool = True) -> Card | None:
         """Return the card whole or as a summary that costs at most `share`; None when too little would be left."""
         if self.cost(card) <= share:
-            return replace(card, tokens=self.cost(card))
+            return self.counted(card)
         room = self._text_room(card, share)
         for _ in range(self.numbers.tries):
             if room < self.numbers.least_text_tokens:
@@ -249,7 +266,7 @@ class _Packer:
             candidate = replace(_shortened(card), text=self._summary(card, room, stored=stored))
             excess = self.cost(candidate) - share
             if excess <= 0:
-                return replace(candidate, tokens=self.cost(candidate))
+                return self.counted(candidate)
             room -= excess
         return None
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from google.protobuf.json_format import MessageToDict
@@ -38,6 +38,7 @@ _SYSTEM = "http"
 _JSON = "application/json"
 _BLOCKS = "/v1/blocks/"
 _TOO_SLOW = 408
+_PARTS: Final = ("cards", "cascade_cards")
 
 
 def build_http(
@@ -219,18 +220,28 @@ def _with_headers(response: Response, headers: Mapping[str, str] | None) -> Resp
 
 
 def _json(message: Message) -> bytes:
-    said = MessageToDict(message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True)
+    """Write an answer; it is used up by that."""
+    cards: dict[str, Any] = {}
     if isinstance(message, recall_pb2.RecallResponse):
-        # the token budget pays for the cards: they are sent as they were counted, without empty fields
-        said["cards"] = [_card(card, whole) for card, whole in zip(message.cards, said["cards"], strict=True)]
-        related = zip(message.cascade_cards, said["cascade_cards"], strict=True)
-        said["cascade_cards"] = [_card(card, whole) for card, whole in related]
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+        for part in _PARTS:
+            # the token budget pays for the cards: they are sent as they were counted, without empty fields
+            cards[part] = [_card(card) for card in getattr(message, part)]
+            message.ClearField(part)
+    return json.dumps(_whole(message) | cards, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _card(card: types_pb2.Card, whole: Mapping[str, Any]) -> dict[str, Any]:
+def _card(card: types_pb2.Card) -> dict[str, Any]:
+    explained = {"explanation": _whole(card.explanation)} if card.HasField("explanation") else {}
+    card.ClearField("explanation")
     said: dict[str, Any] = MessageToDict(card, preserving_proto_field_name=True)
-    return said | {"explanation": whole["explanation"]} if "explanation" in whole else said
+    return said | explained
+
+
+def _whole(message: Message) -> dict[str, Any]:
+    said: dict[str, Any] = MessageToDict(
+        message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
+    )
+    return said
 
 
 def _line(message: Message) -> str:
