@@ -40,6 +40,10 @@ T = TypeVar("T")
 _UNUSED = "_unused"
 """The engine refuses a collection without any vector; this sparse one is never written."""
 
+_STORED_AS = engine.VectorStorageDatatype.Turbo16
+"""16 rotated bits a dimension: compared in half the time of 32, for errors of a millionth (docs/decisions/0032).
+A folder keeps what it was made with."""
+
 _FIELD_TYPES = {
     "keyword": engine.PayloadSchemaType.Keyword,
     "integer": engine.PayloadSchemaType.Integer,
@@ -266,7 +270,7 @@ class EdgeStore:
 
 def _config(spec: CollectionSpec) -> engine.EdgeConfig:
     dense = {
-        name: engine.EdgeVectorParams(size=vector.size, distance=engine.Distance.Cosine)
+        name: engine.EdgeVectorParams(size=vector.size, distance=engine.Distance.Cosine, datatype=_STORED_AS)
         for name, vector in spec.dense.items()
     }
     sparse = spec.sparse or (() if dense else (_UNUSED,))

@@ -173,7 +173,8 @@ async def test_vectors_come_back_when_asked_for(store: VectorStore) -> None:
         (await store.retrieve("things", [uuid_of(1), uuid_of(8)], with_vectors=asked))[0] for asked in (False, True)
     ]
     assert not bare.dense
-    assert full.dense["meaning"] == pytest.approx([np.cos(0.1), np.sin(0.1), 0, 0], abs=1e-5)
+    # a store may keep them rounded, which shows most where there are few dimensions
+    assert full.dense["meaning"] == pytest.approx([np.cos(0.1), np.sin(0.1), 0, 0], abs=1e-4)
     weights = dict(zip(full.sparse["words"].indices, full.sparse["words"].values, strict=True))
     assert weights == {1: 1.0, 4000000000: 0.5}
 
