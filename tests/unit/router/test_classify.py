@@ -182,6 +182,15 @@ async def test_a_follow_up_is_encoded_completed_and_as_asked(desk):
     assert answered.state.facet == "progress"
 
 
+@pytest.mark.r("R-08")
+async def test_what_is_perhaps_a_follow_up_is_encoded_as_asked_and_completed(desk):
+    answered = await desk.ask("Membership fees", said=(Said("user", "Which gym is near the office?"),))
+    assert answered.state.completed == "Membership fees"
+    whole = "Which gym is near the office? Membership fees"
+    assert [text for _, text in desk.encoder.encoded[-2:]] == ["Membership fees", whole]
+    assert answered.encoded.vectors.shape[0] == 2
+
+
 @pytest.mark.r("R-05", "R-06")
 async def test_what_a_user_often_asks_tips_an_open_question(desk):
     for place in range(60):

@@ -104,9 +104,11 @@ class Plan:
 class Question:
     """The state of the pipeline.
 
-    `completed` is the query as understood. `vector` is the centred unit vector of `completed`, or None when the
-    encoder could not be reached. `bare` says that the question names no subject. `raw_*` are before,
-    `intents` and `facets` after personalisation; `prior` is what it multiplied the intents with, empty: nothing.
+    `completed` is the query as understood. `beside` is searched with it: the query as asked where it was completed, the
+    completed one where it was only perhaps a follow-up; empty: nothing. `vector` is the centred unit vector of
+    `completed`, or None when the encoder could not be reached. `bare` says that the question names no subject. `raw_*`
+    are before, `intents` and `facets` after personalisation; `prior` is what it multiplied the intents with, empty:
+    nothing.
     """
 
     query: str
@@ -116,6 +118,7 @@ class Question:
     off: frozenset[str] = frozenset()
     overrides: Overrides = NO_OVERRIDES
     completed: str = ""
+    beside: str = ""
     votes: Votes = Votes()
     vector: Vector | None = None
     similarities: Similarities | None = None

@@ -180,7 +180,7 @@ class ClassifyQuestion:
     # -- vectors -------------------------------------------------------------------------------------------
 
     async def _encode(self, state: Question) -> Encoded:
-        texts = [state.completed] if state.completed == state.query else [state.completed, state.query]
+        texts = [state.completed, *filter(None, [state.beside])]
         return await self._parts.encoder.encode(texts, "query", token_vectors=True)
 
     def _with_vector(self, state: Question, encoded: Encoded | Fault) -> tuple[Question, Encoded | None]:
