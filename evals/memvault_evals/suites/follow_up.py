@@ -21,7 +21,7 @@ from memvault_evals.suites.suite import Run
 
 NEXT = {"mtrag_next": MTRAG, "kdconv_next": KDCONV}
 """Sets by name, and the files that hold them: a report has one entry for each name, so that prefetch keeps its own."""
-ALL, COMPLETED = "all", "completed"
+ALL, COMPLETED, BESIDE = "all", "completed", "beside"
 METRICS = ("hit@5", "hit@10", "recall@5", "recall@10", "MRR")
 
 
@@ -36,7 +36,7 @@ class FollowUpSuite:
         PREFETCH.fill(NEXT[set_name], run)
 
     def measure(self, set_name: str, run: Run) -> Mapping[str, SetReport]:
-        """Ask, and report all points, and those that any variant completed."""
+        """Ask, and report all points, those that any variant completed, and those that it searched completed beside."""
         conversations = drawn(read_conversations(run.data, NEXT[set_name], run.scopes), run.points)
         points = [(one, point) for one in conversations for point in one.points]
         each = [(variant, one, point) for one, point in points for variant in run.variants]
@@ -71,26 +71,34 @@ def ask(client: Client, conversation: Conversation, point: Point, variant: Varia
     answer = undegraded(client.ask(point.following, context), f"{point.id} under {variant.label!r}")
     return {
         "ranked": list(dict.fromkeys(card.block_id for card in blocks_of(answer))),
-        "completed": answer.explanation.completed_query != point.following,
+        COMPLETED: answer.explanation.completed_query != point.following,
+        BESIDE: any(one.step == "completion" for one in answer.explanation.skipped),
     }
 
 
 def report(points: Sequence[Point], told: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, SetReport]:
-    """Return a report for each variant; the level `completed` holds the same points in all of them."""
-    completed = {point.id for point in points if any(answers[point.id]["completed"] for answers in told.values())}
+    """Return a report for each variant; a level holds the same points in all of them."""
+    levels = {
+        level: {point.id for point in points if any(answers[point.id][level] for answers in told.values())}
+        for level in (COMPLETED, BESIDE)
+    }
     return {
         label: averaged(
-            [_row(point, answers[point.id], whole=point.id in completed) for point in points],
-            {"points": len(points), "completed": sum(answers[point.id]["completed"] for point in points)},
+            [_row(point, answers[point.id], levels) for point in points],
+            {
+                "points": len(points),
+                **{level: sum(answers[point.id][level] for point in points) for level in levels},
+            },
         )
         for label, answers in told.items()
     }
 
 
-def _row(point: Point, told: Mapping[str, Any], *, whole: bool) -> Row:
+def _row(point: Point, told: Mapping[str, Any], levels: Mapping[str, set[str]]) -> Row:
     found = measures(told["ranked"], point.need)
     kept = {name: found[name] for name in METRICS}
-    return Row(point.id, point.kind, {ALL: kept, COMPLETED: kept} if whole else {ALL: kept}, told)
+    own = [ALL, *(level for level, ids in levels.items() if point.id in ids)]
+    return Row(point.id, point.kind, dict.fromkeys(own, kept), told)
 
 
 FOLLOW_UP = FollowUpSuite()

@@ -15,7 +15,7 @@ from typing import Any
 
 from memvault.text import fold, search_tokens, segment
 from memvault.text.tokens import stop_words
-from memvault_router.domain.state import Question, Said, changed
+from memvault_router.domain.state import Question, Said, Skipped, changed
 
 _PUNCTUATION = re.compile(r"[\s,，。.!！?？~～…、:：;；\"'「」『』()（）]+")
 _HAN = re.compile("[\u3400-\u9fff]")
@@ -196,7 +196,7 @@ def depends_on_before(query: str, shapes: FollowUpShapes, numbers: FollowUpNumbe
         return Need.CONTINUES
     if not (numbers.perhaps and core):
         return Need.NONE
-    return Need.POINTS if little else _perhaps(text, shapes, numbers)
+    return _perhaps(text, shapes, numbers)
 
 
 def _perhaps(text: Text, shapes: FollowUpShapes, numbers: FollowUpNumbers) -> Need:
@@ -273,7 +273,7 @@ class FollowUp:
         """Fill `completed` and `beside`.
 
         `completed` equals the query, and `beside` is empty, when it stands alone, nothing was said before, or
-        completion is switched off.
+        completion is switched off. What is only perhaps a follow-up says by which sign among `skipped`.
         """
         alone = changed(state, completed=state.query, beside="")
         if "completion" in state.off or not state.said:
@@ -284,4 +284,5 @@ class FollowUp:
             return alone
         if need in SURE:
             return changed(state, completed=whole, beside=state.query)
-        return changed(alone, beside=whole)
+        why = Skipped("completion", f"perhaps_{need}")
+        return changed(alone, beside=whole, skipped=(*state.skipped, why))
