@@ -1,4 +1,4 @@
-"""A memvault of its own for a measurement: started in a temporary folder on free ports, asked over HTTP, stopped."""
+"""A memvault of its own for a measurement: started in a temporary folder on free ports, asked, stopped."""
 
 from __future__ import annotations
 
