@@ -86,7 +86,7 @@ def card_panel(card: Json, number: int, now: datetime) -> RenderableType:
     title.append(f" {number} ", style="reverse bold")
     title.append(" ")
     title.append(one_line(card.get("title") or card.get("service") or "memory"), style="bold")
-    when = moment(card.get("event_time"), now)
+    when = _when(card, now)
     body: list[RenderableType] = [quoted(card)]
     notes = Text(style="dim")
     notes.append(" · ".join(part for part in (*_origin(card), *_marks(card)) if part))
@@ -117,7 +117,7 @@ def cascade_line(card: Json, now: datetime) -> RenderableType:
     if card.get("title"):
         body.append(f"{one_line(card['title'])}  ", style="bold")
     body.append(clipped(str(card.get("text", "")), 3))
-    when = moment(card.get("event_time"), now)
+    when = _when(card, now)
     if when:
         body.append(f"  {when}", style="dim")
     path = walk(card.get("path", []))
@@ -269,6 +269,12 @@ def _withheld(one: Json) -> str:
     if one.get("reason") == "source_cap":
         return f"{one.get('count')} of sources that fill their share of the cards already"
     return f"{one.get('count')} that read like instructions to an agent (rules: {', '.join(one.get('rules', []))})"
+
+
+def _when(card: Json, now: datetime) -> str:
+    """When it happened, or, where nobody said, when it was recorded; empty when neither is known."""
+    recorded = moment(card.get("recorded_at"), now)
+    return moment(card.get("event_time"), now) or (f"recorded {recorded}" if recorded else "")
 
 
 def _ago(seconds: float) -> str:

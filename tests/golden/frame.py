@@ -134,11 +134,20 @@ def _question(data: Mapping[str, Any]) -> GoldenQuestion:
 
 
 def _blocks(rows: Any) -> Iterator[dict[str, Any]]:
-    """Blocks with real times; `numbers` = [first, last] makes one of each number, which stands for # in id and text."""
+    """Blocks with real times; `numbers` = [first, last] makes one of each number, which stands for # in id and text.
+
+    `days_ago` dates event and recording, `recorded_days_ago` the recording alone.
+    """
     for row in rows:
-        block = {key: value for key, value in row.items() if key not in {"days_ago", "numbers", "on_unsafe"}}
+        block = {
+            key: value
+            for key, value in row.items()
+            if key not in {"days_ago", "recorded_days_ago", "numbers", "on_unsafe"}
+        }
         if "days_ago" in row:
             block["event_time"] = block["recorded_at"] = rfc3339(NOW - timedelta(days=row["days_ago"]))
+        if "recorded_days_ago" in row:
+            block["recorded_at"] = rfc3339(NOW - timedelta(days=row["recorded_days_ago"]))
         first, last = row.get("numbers", (0, 0))
         for number in range(first, last + 1):
             named = {key: block[key].replace("#", str(number)) for key in _NUMBERED if key in block}

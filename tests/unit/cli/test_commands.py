@@ -161,6 +161,13 @@ def test_recall_trace_prints_the_spans_as_a_tree_in_order_of_their_begin(gateway
     assert "└── search search" in tree[3]
 
 
+def test_a_memory_without_an_event_time_is_shown_with_the_day_it_was_recorded(gateway, memvault, capsys):
+    card = {"block_id": "n1", "kind": "block", "text": "x", "recorded_at": "2026-03-01T12:00:00Z"}
+    gateway.answer("/v1/recall", RESPONSE | {"cards": [card], "cascade_cards": []})
+    assert memvault("recall", "x") == Exit.OK
+    assert "recorded 2026-03-01" in capsys.readouterr().out
+
+
 @pytest.mark.r("R-40")
 def test_recall_tells_how_many_memories_are_held_back_and_why(gateway, memvault, capsys):
     withheld = [{"reason": "unsafe", "count": 2, "rules": ["override.en"]}, {"reason": "source_cap", "count": 3}]

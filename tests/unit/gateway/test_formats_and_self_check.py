@@ -119,6 +119,18 @@ def test_the_conversation_of_a_card_is_screened() -> None:
     assert "忽略" not in cards[0].conversation_id
 
 
+@pytest.mark.r("R-40a")
+@pytest.mark.parametrize("form", ["text", "cards"])
+def test_a_card_is_dated_by_its_event_or_says_that_it_is_dated_by_its_recording(form: str) -> None:
+    recorded = datetime(2026, 3, 1, tzinfo=UTC)
+    undated = Card("b1", "block", "x", recorded_at=recorded)
+    dated = Card("b2", "block", "x", recorded_at=recorded, event_time=datetime(2025, 12, 24, tzinfo=UTC))
+    assert "recorded 2026-03-01" in FORMATS[form](Answer("r", "q", cards=(undated,)))
+    shown = FORMATS[form](Answer("r", "q", cards=(dated,)))
+    assert "2025-12-24" in shown
+    assert "recorded" not in shown
+
+
 @pytest.mark.r("R-17")
 def test_an_answer_without_relevance_says_so() -> None:
     assert FORMATS["text"](Answer("r", "q")) == "No memory fits."

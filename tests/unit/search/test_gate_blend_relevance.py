@@ -186,7 +186,7 @@ def test_recollection_groups_by_conversation_newest_first() -> None:
             Record("a1", 1, conversation_id="a", event_time=NOW - 9),
             Record("b1", 1, conversation_id="b", event_time=NOW - 5),
             Record("a2", 1, conversation_id="a", event_time=NOW - 1),
-            Record("lone", 1, event_time=NOW - 7),
+            Record("lone", 1, recorded_at=NOW - 7),
             Record("undated", 1),
         ]
     )

@@ -170,6 +170,11 @@ def test_a_selection_holds_what_the_store_would_find() -> None:
     assert not Selection(event_end=NOW).holds(block)
     assert not Selection(known_until=NOW - timedelta(seconds=1)).holds(block)
     assert not Selection(event_start=NOW).holds(note("b", "x"))
+    undated = note("b", "x", recorded_at=NOW)
+    assert Selection(event_start=NOW).holds(undated)
+    assert not Selection(event_end=NOW).holds(undated)
+    told = note("c", "x", event_time=NOW - timedelta(days=9), recorded_at=NOW)
+    assert not Selection(event_start=NOW).holds(told)
 
 
 @pytest.mark.r("R-10", "R-11b")

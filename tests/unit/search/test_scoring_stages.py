@@ -67,8 +67,18 @@ def test_recency_falls_by_e_every_fourteen_days_of_event_time(age: float, expect
 
 
 @pytest.mark.r("R-13")
-def test_what_has_no_event_time_is_neither_boosted_nor_punished_for_its_age() -> None:
+def test_what_has_no_time_at_all_is_neither_boosted_nor_punished_for_its_age() -> None:
     assert one("RecencyBoost", Record("a", 1.0)) == 1.0
+
+
+@pytest.mark.r("R-13", "R-07")
+def test_where_the_event_has_no_time_that_of_recording_stands_in() -> None:
+    undated = Record("a", 1.0, recorded_at=days_ago(14))
+    assert one("RecencyBoost", undated) == pytest.approx(1 + 0.15 / math.e)
+    asked = TimeRange(days_ago(20), days_ago(10))
+    assert one("RecencyBoost", undated, time_range=asked) == pytest.approx(1.15)
+    dated = Record("a", 1.0, event_time=days_ago(14), recorded_at=days_ago(0))
+    assert one("RecencyBoost", dated) == pytest.approx(1 + 0.15 / math.e)
 
 
 def test_what_lies_ahead_counts_as_of_today() -> None:

@@ -134,8 +134,9 @@ async def test_filters_act_before_the_best_are_taken(house: House, ids: Ids) -> 
         ({"tags": ("hot",)}, ["chat"]),
         ({"source_kinds": ("web", "agent")}, ["mail"]),
         ({"conversation_ids": ("c1",)}, ["chat"]),
-        ({"event_start": NOW - timedelta(days=6)}, ["mail"]),
+        ({"event_start": NOW - timedelta(days=6), "event_end": NOW - timedelta(days=4)}, ["mail"]),
         ({"event_end": NOW - timedelta(days=5)}, []),
+        ({"event_start": NOW - timedelta(days=4)}, ["chat"]),
         ({"services": ("mail",), "tags": ("hot",)}, []),
     ):
         assert ids(await house.ask("tea", selection=replace(selection, **change))) == wanted
@@ -152,6 +153,31 @@ async def test_an_explicit_time_filters_and_a_vague_one_does_not(house: House, i
     assert (ids(explicit), explicit.time_filtered) == (["new"], True)
     vague = await house.ask("tree", time_range=week)
     assert (set(ids(vague)), vague.time_filtered) == ({"old", "new"}, False)
+
+
+@pytest.mark.r("R-07", "R-17a")
+async def test_a_note_without_an_event_time_is_found_by_when_it_was_recorded(house: House, ids: Ids) -> None:
+    """Also by a question as of then, and among statements that replace one another."""
+    lives = [Triple("Mei", "lives in", town) for town in ("Taipei", "Tainan")]
+    await house.write(
+        note("then", "planted a tree", recorded_at=NOW - timedelta(days=40)),
+        note("late", "planted a tree", recorded_at=NOW - timedelta(days=2)),
+        note("told late", "planted a tree", event_time=NOW - timedelta(days=90), recorded_at=NOW),
+        note("home", "Mei lives in Taipei", recorded_at=NOW - timedelta(days=80), triples=(lives[0],)),
+        note("moved", "Mei lives in Tainan", recorded_at=NOW - timedelta(days=3), triples=(lives[1],)),
+    )
+    week = TimeRange((NOW - timedelta(days=7)).timestamp(), NOW.timestamp())
+    found = await house.ask("tree", time_range=week, time_explicit=True)
+    assert (found.time_filtered, "late" in ids(found), {"then", "told late"} & set(ids(found))) == (True, True, set())
+    notes = {stage.stage: stage.note for stage in found.hits[ids(found).index("late")].why.stages}
+    assert notes.pop("RecencyBoost") == "no event time: by when it was recorded"
+    assert set(notes.values()) == {""}
+    as_of = ids(await house.ask("tree", as_of=NOW - timedelta(days=10)))
+    assert ("then" in as_of, "late" in as_of, "moved" in as_of) == (True, False, False)
+    month = TimeRange((NOW - timedelta(days=60)).timestamp(), (NOW - timedelta(days=30)).timestamp())
+    lived = await house.ask("where did Mei live", time_range=month, time_explicit=True)
+    assert "home" in ids(lived)
+    assert "moved" not in ids(lived)
 
 
 @pytest.mark.r("R-15")

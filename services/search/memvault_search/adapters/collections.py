@@ -29,7 +29,6 @@ def vector_specs(dimension: int, generation: int) -> tuple[CollectionSpec, ...]:
                 "tags": FieldKind.KEYWORD,
                 "source_kind": FieldKind.KEYWORD,
                 "conversation_id": FieldKind.KEYWORD,
-                "event_time": FieldKind.TIME,
                 "known_at": FieldKind.TIME,
             },
         ),

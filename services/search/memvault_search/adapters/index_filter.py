@@ -23,11 +23,8 @@ def passage_payload(block: Block, passage: Passage) -> dict[str, Any]:
         "source_kind": block.source.kind,
         "conversation_id": block.conversation_id,
     }
-    known_at = block.event_time or block.recorded_at
-    if block.event_time is not None:
-        payload["event_time"] = block.event_time.isoformat()
-    if known_at is not None:
-        payload["known_at"] = known_at.isoformat()
+    if block.known_at is not None:
+        payload["known_at"] = block.known_at.isoformat()
     return payload
 
 
@@ -44,7 +41,7 @@ def condition_of(user_id: str, selection: Selection) -> Condition:
     if selection.block_ids is not None:
         parts.append(AnyOf("block_id", selection.block_ids))
     if selection.event_start is not None or selection.event_end is not None:
-        parts.append(TimeRange("event_time", selection.event_start, selection.event_end))
+        parts.append(TimeRange("known_at", selection.event_start, selection.event_end))
     if selection.known_until is not None:
         parts.append(TimeRange("known_at", end=selection.known_until + _TICK))
     return And(tuple(parts))

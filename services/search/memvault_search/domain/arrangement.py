@@ -55,9 +55,9 @@ def valid_first(score: FloatArray, candidates: Candidates, holds: BoolArray, mar
 def by_conversation(rows: Sequence[int], candidates: Candidates) -> tuple[int, ...]:
     """Return the chosen rows grouped by conversation: the newest conversation first, within it newest first.
 
-    A block without a conversation is a group of its own; one without an event time comes last.
+    A block without a conversation is a group of its own; one without any time comes last.
     """
-    times = np.where(np.isnan(candidates.event_time), -np.inf, candidates.event_time)
+    times = np.nan_to_num(candidates.known_at, nan=-np.inf)
     group = {row: candidates.conversation_ids[row] or f"\0{candidates.ids[row]}" for row in rows}
     newest: dict[str, float] = {}
     for row in rows:

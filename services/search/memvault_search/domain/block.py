@@ -75,6 +75,11 @@ class Block:
     unsafe_rules: tuple[str, ...] = ()
 
     @property
+    def known_at(self) -> datetime | None:
+        """When it happened; where nobody said, when it was recorded stands in: for ranges, recency and `as_of`."""
+        return self.event_time or self.recorded_at
+
+    @property
     def session(self) -> tuple[str, str, str] | None:
         """The sitting whose positions make neighbours; None when it belongs to none.
 

@@ -12,8 +12,8 @@ from memvault_search.domain.block import Block
 class Selection:
     """All given parts must hold; within a list any one. Times: [event_start, event_end), None is open.
 
-    A part about event time leaves out blocks without one. `known_until`: blocks that happened (or, without an event
-    time, were recorded) later are left out, for a question as of then.
+    Of a block without an event time the time it was recorded counts. `known_until`: blocks of a later time are left
+    out, for a question as of then.
     """
 
     services: tuple[str, ...] = ()
@@ -42,15 +42,15 @@ class Selection:
         )
 
     def _holds_time(self, block: Block) -> bool:
-        known = block.event_time or block.recorded_at
+        known = block.known_at
         if self.known_until is not None and known is not None and known > self.known_until:
             return False
         if self.event_start is None and self.event_end is None:
             return True
-        if block.event_time is None:
+        if known is None:
             return False
-        after_start = self.event_start is None or block.event_time >= self.event_start
-        before_end = self.event_end is None or block.event_time < self.event_end
+        after_start = self.event_start is None or known >= self.event_start
+        before_end = self.event_end is None or known < self.event_end
         return after_start and before_end
 
 

@@ -41,7 +41,7 @@ class Statements:
 
     def add(self, block: Block) -> None:
         """Note all statements of a block that has a time."""
-        time = block.event_time or block.recorded_at
+        time = block.known_at
         if time is None:
             return
         for triple in block.triples:

@@ -162,7 +162,10 @@ def explanation_to(why: Why, final: float) -> types_pb2.CardExplanation:
         places=_places(why),
         fused_score=why.fused,
         base_score=why.base,
-        stages=[types_pb2.StageEffect(stage=one.stage, factor=one.factor, kept=one.kept) for one in why.stages],
+        stages=[
+            types_pb2.StageEffect(stage=one.stage, factor=one.factor, kept=one.kept, note=one.note)
+            for one in why.stages
+        ],
         scoring_score=why.scoring,
         scoring_rank=why.scoring_rank,
         rerank_score=why.rerank,

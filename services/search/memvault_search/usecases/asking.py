@@ -80,11 +80,12 @@ class Place:
 
 @dataclass(frozen=True)
 class StageEffect:
-    """A stage's multiplier, and whether it kept the candidate."""
+    """A stage's multiplier, whether it kept the candidate, and what a reader could not guess."""
 
     stage: str
     factor: float
     kept: bool
+    note: str = ""
 
 
 @dataclass(frozen=True)

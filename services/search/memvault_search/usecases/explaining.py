@@ -10,11 +10,14 @@ import numpy as np
 
 from memvault_search.domain.fusion import ABSENT, Fused
 from memvault_search.domain.scoring.pipeline import Scored
+from memvault_search.domain.scoring.stages.recency_boost import RecencyBoost
 from memvault_search.domain.scoring.state import NOT_DROPPED
 from memvault_search.domain.vault import Vault
 from memvault_search.usecases.asking import Hit, Place, StageEffect, Why
 from memvault_search.usecases.finishing import Ordered, Shown
 from memvault_search.usecases.rankers import Best
+
+_RECORDED = "no event time: by when it was recorded"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +47,10 @@ class Explaining:
 
     def _why(self, row: int, block_id: str) -> Why:
         dropped = int(self.scored.dropped_by[row])
+        block = self.vault.at(self.best.rows[block_id]).block
+        notes = {RecencyBoost.name: _RECORDED} if block.event_time is None and block.known_at is not None else {}
         stages = tuple(
-            StageEffect(name, float(factor), dropped == NOT_DROPPED or dropped != column)
+            StageEffect(name, float(factor), dropped == NOT_DROPPED or dropped != column, notes.get(name, ""))
             for column, (name, factor) in enumerate(zip(self.scored.names, self.scored.factors[:, row], strict=True))
         )
         return Why(

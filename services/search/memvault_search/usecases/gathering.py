@@ -124,7 +124,7 @@ def _held_then(question: Question, selection: Selection, vault: Vault) -> tuple[
     held: list[str] = []
     for stored in vault.superseded():
         block = stored.block
-        began = block.valid_from or block.event_time
+        began = block.valid_from or block.known_at
         if began is None or block.valid_to is None or not allowed.holds(block):
             continue
         if began.timestamp() < asked.start < block.valid_to.timestamp():
@@ -159,6 +159,6 @@ def _with_recent(
 
 
 def _recency(block: Block, *, recall: bool) -> float:
-    time = block.event_time or block.recorded_at
+    time = block.known_at
     seconds = time.timestamp() if time is not None else 0.0
     return seconds + (_BEFORE_ALL_ELSE_S if recall and block.conversation_id else 0.0)

@@ -57,7 +57,7 @@ def origin(card: Card) -> str:
     if card.kind != "block":
         return card.kind
     parts = [
-        day(card.event_time),
+        day(card.event_time) or (f"recorded {day(card.recorded_at)}" if card.recorded_at else ""),
         label(card.service),
         label(card.speaker),
         label(card.source_kind),

@@ -14,22 +14,22 @@ from memvault_search.domain.scoring.candidates import (
 from memvault_search.domain.scoring.numbers import ScoringNumbers
 
 
-def event_age_days(event_time: FloatArray, now: float, time_range: TimeRange | None) -> FloatArray:
+def event_age_days(known_at: FloatArray, now: float, time_range: TimeRange | None) -> FloatArray:
     """Return how far each event lies from the time the question speaks of, in days, at least 0.
 
     Without a range that time is now, and what lies ahead has age 0; with a range (R-07) the age is
-    the distance to its nearer end and 0 inside. nan where the event time is unknown.
+    the distance to its nearer end and 0 inside. nan where the time is unknown.
     """
     if time_range is None:
-        return np.maximum(now - event_time, 0.0) / DAY_S
-    before = time_range.start - event_time
-    after = event_time - time_range.end
+        return np.maximum(now - known_at, 0.0) / DAY_S
+    before = time_range.start - known_at
+    after = known_at - time_range.end
     return np.maximum(np.maximum(before, after), 0.0) / DAY_S
 
 
 def freshness(candidates: Candidates, context: ScoringContext) -> FloatArray:
-    """Return e^(-age/scale) in (0, 1], nan where the event time is unknown (stage 1)."""
-    age = event_age_days(candidates.event_time, context.now, context.time_range)
+    """Return e^(-age/scale) in (0, 1], nan where neither event nor recording has a time (stage 1)."""
+    age = event_age_days(candidates.known_at, context.now, context.time_range)
     return np.exp(-age / context.numbers.recency_scale_days)
 
 

@@ -95,6 +95,11 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def known_at(self) -> FloatArray:
+        """The event time; where it is unknown the time of recording stands in. nan where neither is known."""
+        return np.where(np.isnan(self.event_time), self.recorded_at, self.event_time)
+
 
 @dataclass(frozen=True)
 class TimeRange:
