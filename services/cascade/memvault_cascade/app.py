@@ -24,6 +24,7 @@ from memvault_cascade.adapters.leiden_native import NativeLeiden
 from memvault_cascade.adapters.llm_graph import Chat, LlmFactReader, LlmWriter
 from memvault_cascade.adapters.no_bus import NoBusAnnouncer
 from memvault_cascade.adapters.text_vectors import EmbedServiceVectors
+from memvault_cascade.domain.graph.roles import compile_roles
 from memvault_cascade.domain.graph.rules import ExtractionRules, compile_language, compile_predicates
 from memvault_cascade.handlers.events import EventHandlers
 from memvault_cascade.handlers.rpc import CascadeHandlers
@@ -184,7 +185,9 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
     )
     limits = IngestLimits(**settings.ingest.model_dump())
     ingest = Ingest(Parts(graphs, store, text, announcer, load_rules(), limits, garden.changed, reader))
-    dream = Dream(graphs, garden, announcer, ticking, writing.generator, DreamLimits(**settings.dream.model_dump()))
+    dream = Dream(
+        graphs, garden, ingest, announcer, ticking, writing.generator, DreamLimits(**settings.dream.model_dump())
+    )
     numbers = {name: _numbers(walk, settings) for name, walk in (walks or {profile: settings.walk}).items()}
     handlers = CascadeHandlers(Walk(graphs, store, text, ticking, numbers, profile), Read(graphs), ingest)
     if bus is not None:
@@ -218,7 +221,7 @@ def load_rules() -> ExtractionRules:
     languages = tuple(compile_language(read(f"extraction_{code}.toml")) for code in _LANGUAGES)
     single_valued = read("single_valued.toml")
     predicates = compile_predicates(read("predicates.toml"), [*single_valued["english"], *single_valued["chinese"]])
-    return ExtractionRules(languages, predicates)
+    return ExtractionRules(languages, predicates, compile_roles(read("roles.toml")))
 
 
 def _numbers(walk: WalkSettings, settings: Settings) -> WalkNumbers:

@@ -77,7 +77,7 @@ class House:
             self.graphs, self.store, self.vectors, self.clock, {"reference": numbers(), "tuned": numbers(0.5)}, "tuned"
         )
         self.read = Read(self.graphs)
-        self.dream = Dream(self.graphs, self.garden, self.told, self.clock, "extractive", DreamLimits())
+        self.dream = Dream(self.graphs, self.garden, self.ingest, self.told, self.clock, "extractive", DreamLimits())
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ class EventHandlers:
             fact = decode.fact(message.triple)
             blocks = [decode.block_id(identity) for identity in message.block_ids]
             start = decode.moment(message.valid_from, "valid_from") if message.HasField("valid_from") else None
-        await self._ingest.fact(user_id, fact, blocks, event.time, start)
+            await self._ingest.fact(user_id, fact, blocks, event.time, start)
 
     async def forgotten(self, event: Event[events_pb2.BlockForgotten]) -> None:
         """Blocks are gone, or everything of a user."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from memvault_cascade.ports import Announcer, Clock, GraphState
     from memvault_cascade.usecases.garden import Garden
     from memvault_cascade.usecases.graphs import Graphs
+    from memvault_cascade.usecases.ingest import Ingest
 
 _LOOK_AT_CLOCK_S = 60.0
 
@@ -34,11 +35,19 @@ class Dream:
     """Tends every graph. What is done stays done, so a run cut short goes on where it was."""
 
     def __init__(
-        self, graphs: Graphs, garden: Garden, announcer: Announcer, clock: Clock, generator: str, limits: DreamLimits
+        self,
+        graphs: Graphs,
+        garden: Garden,
+        ingest: Ingest,
+        announcer: Announcer,
+        clock: Clock,
+        generator: str,
+        limits: DreamLimits,
     ) -> None:
         """`generator` is what writes summaries now: communities that another one wrote are written again."""
         self._graphs = graphs
         self._garden = garden
+        self._ingest = ingest
         self._announcer = announcer
         self._clock = clock
         self._generator = generator
@@ -59,6 +68,8 @@ class Dream:
         for user in (one for one in users if one not in done):
             if time.perf_counter() - started > self._limits.work_s:
                 raise Fault(Reason.OVERLOADED, "the nightly run is not done yet: deliver the request again")
+            if removed := await self._ingest.weed(user):
+                totals.update(roles_removed=removed)
             if not self._is_behind(await self._graphs.state(user)):
                 totals.update(centralities=await self._garden.recentre(user))
                 done.add(user)

@@ -15,16 +15,17 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memvault.batches import Batches
+from memvault.faults import Fault, Reason
 from memvault.screening import sanitize_for_injection
 from memvault_cascade.domain.graph import ingest as rules
 from memvault_cascade.domain.graph.extraction import Fact, extract
 from memvault_cascade.domain.graph.mentions import Mention
 from memvault_cascade.domain.graph.model import BlockNode, EntityKind, GraphChange, Readable
-from memvault_cascade.domain.graph.names import is_self
 from memvault_cascade.usecases.plan import Plan, takes_away
 from memvault_cascade.usecases.writing import SynonymLimits, Writer
 
 if TYPE_CHECKING:
+    from memvault_cascade.domain.graph.roles import Roles
     from memvault_cascade.domain.graph.rules import ExtractionRules
     from memvault_cascade.ports import Announcer, FactReader, GraphState, GraphStore, TextVectors
     from memvault_cascade.usecases.graphs import Graphs
@@ -178,17 +179,32 @@ class Ingest:
     async def fact(
         self, user_id: str, fact: Fact, block_ids: Sequence[str], stated_at: datetime, valid_from: datetime | None
     ) -> None:
-        """Put a fact from outside in."""
+        """Put a fact from outside in.
+
+        Raises:
+            Fault: FIELD_INVALID for a fact about a part in a conversation, or about nothing but the user.
+        """
+        named = _named(fact, self._parts.rules.roles)
+        if named is None:
+            message = "a fact needs two names of something: a part in a conversation, such as `assistant`, is none"
+            raise Fault(Reason.FIELD_INVALID, message, field="triple")
 
         def asserted(state: GraphState) -> Plan:
             plan = Plan(state)
             graph = state.graph
             left = [b for b in block_ids if b not in state.forgotten or b in graph.blocks]
             if left or not block_ids:
-                plan.put(rules.assert_fact(graph, fact, left, stated_at, valid_from, self._parts.rules.predicates))
+                plan.put(rules.assert_fact(graph, named, left, stated_at, valid_from, self._parts.rules.predicates))
             return plan
 
         await self._writer.write(user_id, asserted)
+
+    async def weed(self, user_id: str) -> int:
+        """Take out the nodes of an older graph that name a part in a conversation; how many there were."""
+        async with self._parts.graphs.writing(user_id) as state:
+            change = rules.weed(state.graph, self._parts.rules.roles, self._parts.rules.predicates)
+            await self._commit(user_id, state, change)
+            return len(change.gone_entities)
 
     async def forget(self, user_id: str, block_ids: Sequence[str], sequence: int) -> int:
         """Take blocks out with all that stood on them alone; how many facts went.
@@ -246,8 +262,10 @@ class Ingest:
         facts = block.facts or found.facts
         if not (block.facts or block.frozen) and self._parts.reader is not None:
             facts = await self._parts.reader.read(whole) or found.facts
-        mentions = list(found.mentions[: self._parts.limits.entities_per_block])
-        if block.speaker and not is_self(block.speaker):
+        roles = self._parts.rules.roles
+        mentions = [mention for mention in found.mentions if not roles.names_nothing(mention.name)]
+        mentions = mentions[: self._parts.limits.entities_per_block]
+        if roles.is_somebody(block.speaker):
             mentions.append(Mention(block.speaker, EntityKind.NAME))
         node = BlockNode(
             block.id,
@@ -262,7 +280,7 @@ class Ingest:
         )
         return rules.Reading(
             node,
-            facts,
+            tuple(named for fact in facts if (named := _named(fact, roles)) is not None),
             tuple(mentions),
             bool(block.facts),
             block.confidence,
@@ -275,6 +293,12 @@ class Ingest:
         plan = Plan(state)
         plan.put(change)
         await self._writer.write_locked(user_id, plan)
+
+
+def _named(fact: Fact, roles: Roles) -> Fact | None:
+    """The fact with the user under one name; None when an end of it names nothing."""
+    ends = roles.ends(fact.subject, fact.object)
+    return None if ends is None else Fact(ends[0], fact.predicate, ends[1])
 
 
 def _is_buried(state: GraphState, block: IncomingBlock) -> bool:

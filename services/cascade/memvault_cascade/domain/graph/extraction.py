@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from memvault.text import fold, sentences
 from memvault_cascade.domain.graph.mentions import Mention, find_mentions, tag
 from memvault_cascade.domain.graph.names import SELF_NAME, entity_key, is_self, squeezed
+from memvault_cascade.domain.graph.roles import Roles
 from memvault_cascade.domain.graph.rules import ExtractionRules, Language, ObjectKind, Pattern, aligned
 
 _CLAUSE_END = re.compile(r"[，。；、！？,;!?\n]+")
@@ -25,7 +26,6 @@ _LONGEST = {ObjectKind.THING: 24, ObjectKind.NAME: 16, ObjectKind.NOUN: 12, Obje
 _LONGEST_ENGLISH = 60
 _SHORT = 4
 _VALUE_START = re.compile(r"[A-Z0-9]")
-_NON_SPEAKERS = frozenset({"assistant", "system", "agent", "bot", "ai", "tool"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Extraction:
 def extract(text: str, speaker: str, rules: ExtractionRules) -> Extraction:
     """Facts and names of a text.
 
-    "I" and 「我」 are the speaker: the user when `speaker` is empty or `user`, nobody when an assistant speaks.
+    "I" and 「我」 are the speaker: the user when `speaker` is empty or a word for them, nobody when a bot speaks.
     """
     found: dict[tuple[str, str, str], Fact] = {}
     for sentence in sentences(text):
@@ -59,7 +59,7 @@ def extract(text: str, speaker: str, rules: ExtractionRules) -> Extraction:
             if language.doubtful.search(aligned(sentence)):
                 continue
             for fact in _facts(sentence, language, rules):
-                spoken = _with_speaker(fact, speaker)
+                spoken = _with_speaker(fact, speaker, rules.roles)
                 if spoken is not None and entity_key(spoken.subject) != entity_key(spoken.object):
                     key = (
                         entity_key(spoken.subject),
@@ -70,13 +70,13 @@ def extract(text: str, speaker: str, rules: ExtractionRules) -> Extraction:
     return Extraction(tuple(found.values()), find_mentions(text, rules))
 
 
-def _with_speaker(fact: Fact, speaker: str) -> Fact | None:
+def _with_speaker(fact: Fact, speaker: str, roles: Roles) -> Fact | None:
     if not is_self(fact.subject) and fold(fact.subject) not in {"we", "我们"}:
         return fact
     name = speaker.strip()
-    if fold(name) in _NON_SPEAKERS:
+    if roles.speaks_as_nobody(name):
         return None
-    own = not name or is_self(name) or "user" in fold(name)
+    own = not name or is_self(name) or "user" in fold(name) or roles.speaks_as_user(name)
     return Fact(SELF_NAME if own else name, fact.predicate, fact.object)
 
 

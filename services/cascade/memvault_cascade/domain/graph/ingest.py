@@ -14,6 +14,7 @@ from memvault_cascade.domain.graph.validity import settle
 
 if TYPE_CHECKING:
     from memvault_cascade.domain.graph.extraction import Fact
+    from memvault_cascade.domain.graph.roles import Roles
     from memvault_cascade.domain.graph.rules import Predicates
 
 
@@ -111,6 +112,40 @@ def annotate(graph: Readable, block_id: str, *, quarantined: bool | None, supers
         superseded_by=block.superseded_by if superseded_by is None else superseded_by,
     )
     return GraphChange() if marked == block else GraphChange(blocks=(marked,))
+
+
+def weed(graph: Readable, roles: Roles, predicates: Predicates) -> GraphChange:
+    """The change that takes out what older rules made of words for a part in a conversation.
+
+    What was stated about "the user" is stated about 「我」; facts about any other part go.
+    """
+    gone = {e.id: e for e in graph.entities.values() if e.kind is not EntityKind.SELF and roles.names_nothing(e.name)}
+    if not gone:
+        return GraphChange()
+    own = entity_id(SELF_NAME)
+    users = {i for i, entity in gone.items() if roles.means_user(entity.name)}
+    touched: dict[str, Triple | None] = {}
+    moved: set[str] = set()
+    for triple in graph.triples.values():
+        if triple.subject_id not in gone and triple.object_id not in gone:
+            continue
+        touched[triple.id] = None
+        subject, target = (own if end in users else end for end in (triple.subject_id, triple.object_id))
+        if subject in gone or target in gone or subject == target:
+            continue
+        renamed = replace(
+            triple, id=triple_id(subject, triple.predicate_key, target), subject_id=subject, object_id=target
+        )
+        known = touched.get(renamed.id) or graph.triples.get(renamed.id)
+        touched[renamed.id] = renamed if known is None else _merged(known, renamed)
+        moved.update(s.block_id for s in triple.support)
+    nodes = []
+    for block in graph.blocks.values():
+        if not gone.keys().isdisjoint(block.mentions):
+            left = [one for one in block.mentions if one not in gone]
+            nodes.append(replace(block, mentions=tuple(dict.fromkeys((*left, own) if block.id in moved else left))))
+    entities = (Entity(own, SELF_NAME, EntityKind.SELF),) if moved and own not in graph.entities else ()
+    return _change(graph, touched, entities, tuple(nodes), (), set(gone), predicates)
 
 
 def _name_id(name: str) -> str:

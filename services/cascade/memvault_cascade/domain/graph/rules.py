@@ -11,6 +11,7 @@ from typing import Any
 
 from memvault.text import fold
 from memvault.text.folding import simplified
+from memvault_cascade.domain.graph.roles import Roles
 
 _SLOT = re.compile(r"\{([A-Z]+)\}")
 _DEEPEST_SLOT = 6
@@ -88,6 +89,7 @@ class ExtractionRules:
 
     languages: tuple[Language, ...]
     predicates: Predicates
+    roles: Roles
 
 
 def aligned(text: str) -> str:
