@@ -242,6 +242,22 @@ def test_what_is_forgotten_is_returned_by_no_path(house: House) -> None:
     assert "Zanzibar" not in _export(house)
 
 
+@pytest.mark.r("R-62")
+def test_a_label_forgotten_by_name_is_no_interest_any_more_and_lies_nowhere(house: House) -> None:
+    user, label = "traveller", "Zanzibari-dhow"
+    house.write(user, [{"id": "one", "text": "The dhow leaves at dawn.", "tags": [label, "boats"]}])
+    house.write(user, [{"id": "two", "text": "Boats need paint.", "tags": ["boats"]}])
+    house.recall("when does the dhow leave?", user)
+    interests = lambda: {one["name"] for one in house.call("GET", f"/v1/profile?user_id={user}").body["interests"]}  # noqa: E731
+    assert eventually(lambda: {label, "boats"} <= interests(), limit_s=20)
+    assert holding(asyncio.run(kept_text(house)), [label]), "nothing would be left to be removed"
+    reply = house.call("POST", "/v1/forget", {"user_id": user, "filters": {"tags": [label]}})
+    assert (reply.status, reply.body["blocks"]) == (200, 1), reply
+    assert eventually(lambda: interests() == {"boats"}, limit_s=20), interests()
+    left = lambda: holding(asyncio.run(kept_text(house)), [label])  # noqa: E731
+    assert eventually(lambda: not left(), limit_s=10), left()
+
+
 def test_another_users_blocks_never_appear(house: House) -> None:
     """Both have data, and a block of the same id."""
     other = "somebody-else"

@@ -77,14 +77,16 @@ class BlockAccessed(_message.Message):
     def __init__(self, user_id: _Optional[str] = ..., block_ids: _Optional[_Iterable[str]] = ..., recall_id: _Optional[str] = ..., accessed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., kind: _Optional[str] = ..., topics: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class BlockForgotten(_message.Message):
-    __slots__ = ("user_id", "block_ids", "whole_user")
+    __slots__ = ("user_id", "block_ids", "whole_user", "tags")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     BLOCK_IDS_FIELD_NUMBER: _ClassVar[int]
     WHOLE_USER_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     block_ids: _containers.RepeatedScalarFieldContainer[str]
     whole_user: bool
-    def __init__(self, user_id: _Optional[str] = ..., block_ids: _Optional[_Iterable[str]] = ..., whole_user: _Optional[bool] = ...) -> None: ...
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, user_id: _Optional[str] = ..., block_ids: _Optional[_Iterable[str]] = ..., whole_user: _Optional[bool] = ..., tags: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class BlockAnnotation(_message.Message):
     __slots__ = ("block_id", "centrality", "quarantine_set", "quarantine_unset", "superseded_by", "summary", "screened_version")

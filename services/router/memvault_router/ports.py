@@ -121,6 +121,14 @@ class Profiles(Protocol):
         """Return the largest interests, their weights divided by `growth_now`."""
         ...
 
+    async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
+        """Remove topics from the interests and from what recalls were about, and remember for a day that they went."""
+        ...
+
+    async def forgotten_since(self, user_id: str, topics: Sequence[str], at: datetime) -> Sequence[str]:
+        """Return those of the topics that went at or after an instant."""
+        ...
+
     async def erase(self, user_id: str) -> bool:
         """Remove everything of a user; True when there was something."""
         ...

@@ -289,8 +289,8 @@ class Announcer(Protocol):
         """A block was not stored."""
         ...
 
-    async def forgotten(self, user_id: str, block_ids: Sequence[str], *, whole_user: bool) -> int:
-        """Blocks are gone; returns the event's sequence in the stream of blocks."""
+    async def forgotten(self, user_id: str, block_ids: Sequence[str], tags: Sequence[str], *, whole_user: bool) -> int:
+        """Blocks are gone, and labels with them; returns the event's sequence in the stream of blocks."""
         ...
 
     async def rejected(self, user_id: str, block_id: str, *, feedback_event_id: str) -> None:

@@ -133,6 +133,28 @@ async def test_only_the_largest_interests_are_kept_and_disliked_ones_leave(store
     assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["b"]
 
 
+@pytest.mark.r("R-62")
+async def test_forgotten_topics_leave_the_interests_and_the_recalls_and_stay_gone_for_what_was_before(stores):
+    await stores.profiles.add_interests("ann", "i1", {"trip": 4.0, "ocr": 1.0}, 10)
+    await stores.profiles.add_interests("an*", "i1", {"trip": 2.0}, 10)
+    await stores.profiles.remember_topics("ann", "r1", ["trip", "ocr"])
+    await stores.profiles.remember_topics("ann", "r2", ["ocr"])
+    await stores.profiles.forget_topics("ann", ["trip", "never"], NOW)
+    assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["ocr"]
+    assert [each.name for each in await stores.profiles.interests("an*", 1.0, 10)] == ["trip"]
+    assert [tuple(await stores.profiles.topics_of("ann", recall)) for recall in ("r1", "r2")] == [("ocr",), ("ocr",)]
+    for at, gone in ((NOW - timedelta(seconds=1), ("trip",)), (NOW, ("trip",)), (NOW + timedelta(seconds=1), ())):
+        assert tuple(await stores.profiles.forgotten_since("ann", ["trip", "ocr"], at)) == gone
+    assert tuple(await stores.profiles.forgotten_since("an*", ["trip"], NOW)) == ()
+    if stores.redis is not None:
+        kept = [key async for key in stores.redis.scan_iter(match="memvault:profile:ann:*")]
+        held = [await stores.redis.hgetall(key) for key in kept if await stores.redis.type(key) == b"hash"]
+        assert held
+        assert b"trip" not in repr(held).encode()
+    assert await stores.profiles.erase("ann")
+    assert tuple(await stores.profiles.forgotten_since("ann", ["trip"], NOW)) == ()
+
+
 @pytest.mark.r("R-04")
 async def test_the_rate_of_overrulings_is_kept_and_moves_by_its_weight(stores):
     assert await stores.threshold.overruled_rate(0.4) == 0.4

@@ -199,6 +199,34 @@ async def test_forgetting_a_whole_user_erases_the_profile_and_forgetting_a_block
     assert (await house.app.profile.read("ann", house.desk.clock.now())).frequencies.sample_count == 0
 
 
+@pytest.mark.r("R-62", "R-06")
+async def test_labels_that_went_with_forgotten_blocks_leave_the_interests_and_what_is_told_late_brings_none_back(house):
+    now = house.desk.clock.now()
+
+    async def look(at, recall_id):
+        shown = events_pb2.BlockAccessed(user_id="ann", block_ids=["b"], recall_id=recall_id, topics=["trip", "Rust"])
+        shown.accessed_at.FromDatetime(at)
+        await house.bus.publish(subjects.BLOCK_ACCESSED, shown, time=at)
+        await house.bus.settled()
+
+    async def names():
+        return {each.name for each in (await house.app.profile.read("ann", now)).interests}
+
+    await look(now - timedelta(seconds=9), "r1")
+    assert await names() == {"trip", "Rust"}
+    gone = events_pb2.BlockForgotten(user_id="ann", tags=["trip"])
+    await house.bus.publish(subjects.BLOCK_FORGOTTEN, gone, time=now)
+    await house.bus.settled()
+    assert await names() == {"Rust"}
+    await look(now - timedelta(seconds=5), "r2")
+    liked = events_pb2.FeedbackRecorded(user_id="ann", block_id="b", verdict="up", recall_id="r1")
+    await house.bus.publish(subjects.FEEDBACK_RECORDED, liked, time=now + timedelta(seconds=1))
+    await house.bus.settled()
+    assert await names() == {"Rust"}
+    await look(now + timedelta(seconds=5), "r3")
+    assert await names() == {"trip", "Rust"}
+
+
 @pytest.mark.r("R-36")
 async def test_the_nightly_loop_expires_old_questions_and_reports(house):
     old = events_pb2.IntentClassified(user_id="ann", intent="factual", facet="none", recall_id="old")

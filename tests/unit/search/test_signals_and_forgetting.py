@@ -214,7 +214,28 @@ async def test_forgetting_by_filter_and_of_a_whole_user(house: House) -> None:
     for record in (await house.store.scroll("search_blocks", None, limit=100))[0]:
         assert "ann" not in str(record.payload)
     told = [event.message for event in house.bus.published if event.subject == subjects.BLOCK_FORGOTTEN]
-    assert [(list(one.block_ids), one.whole_user) for one in told] == [(["a", "d"], False), ([], True)]
+    assert [(list(one.block_ids), list(one.tags), one.whole_user) for one in told] == [
+        (["a", "d"], [], False),
+        ([], ["trip"], False),
+        ([], [], True),
+    ]
+
+
+@pytest.mark.r("R-62")
+async def test_a_forget_tells_which_labels_went_with_the_blocks_and_no_other(house: House) -> None:
+    await house.write(
+        note("a", "x", tags=("trip", "Rome", "both")), note("b", "y", tags=("both",)), note("c", "z", tags=("other",))
+    )
+    forget = house.app.usecases.forgetting.forget
+
+    def told() -> list[str]:
+        published = [event.message for event in house.bus.published if event.subject == subjects.BLOCK_FORGOTTEN]
+        return [tag for message in published for tag in message.tags]
+
+    await forget("ann", block_ids=["a"])
+    assert told() == ["Rome", "trip"]
+    await forget("ann", selection=Selection(tags=("both", "never written")))
+    assert told()[2:] == ["both", "never written"]
 
 
 @pytest.mark.r("R-62")

@@ -84,9 +84,12 @@ class Listener:
         await self._profile.learn_feedback(event.id, _user(body.user_id), body.recall_id, body.verdict, event.time)
 
     async def on_forgotten(self, event: Event[events_pb2.BlockForgotten]) -> None:
-        """Erase the profile of a user who is to be forgotten as a whole."""
-        if event.message.whole_user:
-            await self._profile.erase(_user(event.message.user_id))
+        """Erase the profile of a user who is to be forgotten as a whole, or the topics that went with some blocks."""
+        body = event.message
+        if body.whole_user:
+            await self._profile.erase(_user(body.user_id))
+        elif body.tags:
+            await self._profile.forget_topics(_user(body.user_id), list(body.tags), event.time)
 
     async def on_dream(self, event: Event[events_pb2.DreamRequested]) -> None:
         """Do the router's part of the nightly loop and report it."""

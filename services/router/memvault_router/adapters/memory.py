@@ -24,6 +24,7 @@ class MemoryProfiles:
         self._interests: dict[str, dict[str, float]] = {}
         self._seen: dict[str, set[str]] = {}
         self._topics: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._gone: dict[str, dict[str, datetime]] = {}
 
     async def record(self, event_id: str, classified: Classified) -> bool:
         """Count a question once."""
@@ -73,6 +74,20 @@ class MemoryProfiles:
         ranked = sorted(known.items(), key=lambda item: (item[1], item[0]), reverse=True)[:limit]
         return [Interest(name, weight / growth_now) for name, weight in ranked]
 
+    async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
+        """Remove topics."""
+        gone = set(topics)
+        known, told = self._interests.get(user_id, {}), self._topics.get(user_id, {})
+        self._interests[user_id] = {name: weight for name, weight in known.items() if name not in gone}
+        left = {recall: tuple(name for name in names if name not in gone) for recall, names in told.items()}
+        self._topics[user_id] = left
+        self._gone.setdefault(user_id, {}).update(dict.fromkeys(gone, at))
+
+    async def forgotten_since(self, user_id: str, topics: Sequence[str], at: datetime) -> Sequence[str]:
+        """Return what went."""
+        gone = self._gone.get(user_id, {})
+        return tuple(name for name in topics if name in gone and gone[name] >= at)
+
     async def erase(self, user_id: str) -> bool:
         """Remove everything of a user."""
         stores: tuple[dict[str, object], ...] = (
@@ -80,6 +95,7 @@ class MemoryProfiles:
             self._interests,
             self._seen,
             self._topics,
+            self._gone,
         )
         return any(list(map(bool, [store.pop(user_id, None) for store in stores])))
 

@@ -4,6 +4,7 @@ Keys, all under `memvault:`
 - `profile:{user}:intent:{label}` and `...:facet:{label}`: sorted sets, event id scored by the time it was asked
 - `profile:{user}:interests`: sorted set, name scored by forward-decayed weight
 - `profile:{user}:seen:{event}` and `profile:{user}:topics:{recall}`: markers that expire
+- `profile:{user}:gone`: hash, digest of a forgotten topic to the time it went; expires
 - `profile:users`: set of users with a profile
 - `router:threshold`: the rate of overrulings
 - `router:archetypes:{encoder}`: hash, content hash to vector
@@ -11,6 +12,7 @@ Keys, all under `memvault:`
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
@@ -142,6 +144,36 @@ class RedisProfiles:
 
         return [Interest(name.decode(), float(weight) / growth_now) for name, weight in await self._guard(work)]
 
+    async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
+        """Remove topics from the interests and from every recall; what stays of them is a digest, for a day."""
+        key, gone = f"memvault:profile:{user_id}:gone", {_digest(topic): repr(at.timestamp()) for topic in topics}
+
+        async def work() -> None:
+            client = self._guard.client
+            await client.hset(key, mapping=cast("dict[Any, Any]", gone))
+            await client.expire(key, _DAY_S)
+            await client.zrem(f"memvault:profile:{user_id}:interests", *topics)
+            async for recall in client.scan_iter(match=f"memvault:profile:{_quoted(user_id)}:topics:*", count=1000):
+                await self._drop_from(recall, frozenset(topics))
+
+        await self._guard(work)
+
+    async def _drop_from(self, recall: bytes, topics: frozenset[str]) -> None:
+        known = json.loads(cast("bytes | None", await self._guard.client.get(recall)) or "[]")
+        left = [topic for topic in known if topic not in topics]
+        if len(left) < len(known):
+            await self._guard.client.set(recall, json.dumps(left, ensure_ascii=False), keepttl=True)
+
+    async def forgotten_since(self, user_id: str, topics: Sequence[str], at: datetime) -> Sequence[str]:
+        """Return what went, as far as it is remembered."""
+
+        async def work() -> list[bytes | None]:
+            key, fields = f"memvault:profile:{user_id}:gone", [_digest(topic) for topic in topics]
+            return await cast("Awaitable[list[bytes | None]]", self._guard.client.hmget(key, fields))
+
+        went = zip(topics, await self._guard(work), strict=True)
+        return tuple(topic for topic, moment in went if moment is not None and float(moment) >= at.timestamp())
+
     async def erase(self, user_id: str) -> bool:
         """Remove every key of the user."""
 
@@ -266,6 +298,10 @@ class RedisPrepared:
 
 def _label_key(user_id: str, kind: str, label: str) -> str:
     return f"memvault:profile:{user_id}:{kind}:{label}"
+
+
+def _digest(topic: str) -> str:
+    return hashlib.sha256(topic.encode()).hexdigest()[:32]
 
 
 def _archetypes(encoder_id: str) -> str:

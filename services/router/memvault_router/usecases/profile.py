@@ -47,6 +47,10 @@ class AttentionProfile:
     ) -> bool:
         """Let the topics of delivered, expanded or dwelled-on cards grow; False when there is nothing new to learn."""
         names = _clean(topics)
+        if names:
+            # What was looked at before its topic was forgotten may be told only now.
+            gone = set(await self._store.forgotten_since(user_id, names, at))
+            names = tuple(name for name in names if name not in gone)
         if not names:
             return False
         if recall_id:
@@ -76,6 +80,12 @@ class AttentionProfile:
         numbers = self._settings.interests
         known = await self._store.interests(user_id, growth(now, EPOCH, numbers.half_life_days), numbers.keep)
         return ProfileView(await self.read_frequencies(user_id, now), tuple(known))
+
+    async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
+        """Take topics out of the interests: no memory of the user has them any more (R-62)."""
+        names = _clean(topics)
+        if names:
+            await self._store.forget_topics(user_id, names, at)
 
     async def erase(self, user_id: str) -> bool:
         """Remove everything about a user; True when there was something."""

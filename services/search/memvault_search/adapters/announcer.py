@@ -12,6 +12,7 @@ from memvault_search.domain.block import REJECTED_TAG, Block, StoredBlock
 
 _IDS_IN_ONE_EVENT = 2000
 """200 characters of id at most: well below the bus's limit of 1 MB a message."""
+_TAGS_IN_ONE_EVENT = 500
 
 
 class BusAnnouncer:
@@ -45,15 +46,16 @@ class BusAnnouncer:
         event_id = f"{upsert_event_id}:refused" if upsert_event_id else None
         await self._bus.publish(subjects.BLOCK_REFUSED, message, event_id=event_id)
 
-    async def forgotten(self, user_id: str, block_ids: Sequence[str], *, whole_user: bool) -> int:
+    async def forgotten(self, user_id: str, block_ids: Sequence[str], tags: Sequence[str], *, whole_user: bool) -> int:
         """`memory.block.forgotten`, in parts when there are many."""
         if whole_user:
             message = pb.BlockForgotten(user_id=user_id, whole_user=True)
             return await self._bus.publish(subjects.BLOCK_FORGOTTEN, message)
+        parts = _parts(block_ids, _IDS_IN_ONE_EVENT) or [()]
+        messages = [pb.BlockForgotten(user_id=user_id, block_ids=part) for part in parts]
+        messages += [pb.BlockForgotten(user_id=user_id, tags=part) for part in _parts(tags, _TAGS_IN_ONE_EVENT)]
         sequence = 0
-        for start in range(0, max(1, len(block_ids)), _IDS_IN_ONE_EVENT):
-            part = block_ids[start : start + _IDS_IN_ONE_EVENT]
-            message = pb.BlockForgotten(user_id=user_id, block_ids=part)
+        for message in messages:
             sequence = await self._bus.publish(subjects.BLOCK_FORGOTTEN, message)
         return sequence
 
@@ -67,3 +69,7 @@ class BusAnnouncer:
         """`maintenance.dream.finished`."""
         message = pb.DreamFinished(run_id=run_id, owner="search", changes=changes, took_ms=took_ms)
         await self._bus.publish(subjects.DREAM_FINISHED, message, event_id=f"{run_id}:search:finished")
+
+
+def _parts(names: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [names[start : start + size] for start in range(0, len(names), size)]

@@ -68,7 +68,8 @@ class Forgetting:
             raise Fault(Reason.FIELD_INVALID, "an empty filter would forget everything: give whole_user instead")
         vault = await self._vaults.of(user_id)
         chosen = self._chosen(vault, block_ids, selection, whole_user=whole_user)
-        sequence = await self._announcer.forgotten(user_id, chosen, whole_user=whole_user)
+        tags = () if whole_user else _vanishing(vault, chosen, () if selection is None else selection.tags)
+        sequence = await self._announcer.forgotten(user_id, chosen, tags, whole_user=whole_user)
         moment = Moment(sequence, self._clock.now())
         return await self.apply(user_id, chosen, moment, whole_user=whole_user)
 
@@ -135,6 +136,16 @@ class Forgetting:
         if whole_user:
             return [one.block.id for one in vault.blocks()]
         return list(dict.fromkeys(block_ids))
+
+
+def _vanishing(vault: Vault, chosen: Sequence[str], named: Sequence[str]) -> list[str]:
+    """Labels of the chosen blocks, and those they were named by, that no other block has: they go from the profile."""
+    gone = set(chosen)
+    held = (vault.get(block_id) for block_id in gone)
+    going = {*named, *(tag for one in held if one is not None for tag in one.block.tags)}
+    if going:  # or nobody else's labels need to be looked through
+        going.difference_update(tag for one in vault.blocks() if one.block.id not in gone for tag in one.block.tags)
+    return sorted(going)
 
 
 def _renew_contexts(vault: Vault, refreshed: Sequence[PassageVectors]) -> None:
