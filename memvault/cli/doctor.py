@@ -133,6 +133,7 @@ def _running(url: str | None) -> Iterator[Finding]:
         advice = "" if good else f"see {where.home() / 'logs'}"
         yield Finding(str(part.get("part")), "ok" if good else "problem", told, advice)
         yield from _reindex(str(part.get("details", {}).get("reindex", "none")))
+        yield from _size(part.get("details", {}))
 
 
 def _reindex(state: str) -> Iterator[Finding]:
@@ -147,6 +148,26 @@ def _reindex(state: str) -> Iterator[Finding]:
         yield Finding(
             "index", "warning", told.get(state, state), "run `memvault reindex`; meanwhile it answers as it is"
         )
+
+
+def _size(details: dict[str, str]) -> Iterator[Finding]:
+    """How much the largest user has, against what the store in use is advised for."""
+    if "largest_user_blocks" not in details:
+        return
+    most, advised = int(details["largest_user_blocks"]), int(details.get("advised_blocks", 0))
+    told = f"the largest user has {most:,} blocks"
+    if not advised or most <= advised:
+        yield Finding("size", "ok", told)
+        return
+    yield Finding(
+        "size",
+        "warning",
+        f"{told}; the embedded engine is advised up to {advised:,}: it compares a question with every vector, and with "
+        "vectors of 32 bits a fast recall took 1.7 times as long at 100,000 as at 10,000 (docs/performance.md)",
+        "in a vault older than 16-bit vectors `memvault reindex` halves that part (docs/decisions/0032); a Qdrant "
+        f"server searches an index instead: `memvault export`, set `[stores] qdrant` in {where.home() / 'config.toml'} "
+        "to http://host:6333, start again, `memvault import`",
+    )
 
 
 def _leftovers() -> Iterator[Finding]:

@@ -278,7 +278,7 @@ class GetIndexRequest(_message.Message):
     def __init__(self, user_id: _Optional[str] = ...) -> None: ...
 
 class GetIndexResponse(_message.Message):
-    __slots__ = ("blocks", "passages", "users", "encoder_id", "write_version", "store", "conversations", "frozen", "reindex")
+    __slots__ = ("blocks", "passages", "users", "encoder_id", "write_version", "store", "conversations", "frozen", "reindex", "largest_user_blocks", "advised_blocks")
     BLOCKS_FIELD_NUMBER: _ClassVar[int]
     PASSAGES_FIELD_NUMBER: _ClassVar[int]
     USERS_FIELD_NUMBER: _ClassVar[int]
@@ -288,6 +288,8 @@ class GetIndexResponse(_message.Message):
     CONVERSATIONS_FIELD_NUMBER: _ClassVar[int]
     FROZEN_FIELD_NUMBER: _ClassVar[int]
     REINDEX_FIELD_NUMBER: _ClassVar[int]
+    LARGEST_USER_BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    ADVISED_BLOCKS_FIELD_NUMBER: _ClassVar[int]
     blocks: int
     passages: int
     users: int
@@ -297,7 +299,9 @@ class GetIndexResponse(_message.Message):
     conversations: int
     frozen: int
     reindex: str
-    def __init__(self, blocks: _Optional[int] = ..., passages: _Optional[int] = ..., users: _Optional[int] = ..., encoder_id: _Optional[str] = ..., write_version: _Optional[int] = ..., store: _Optional[str] = ..., conversations: _Optional[int] = ..., frozen: _Optional[int] = ..., reindex: _Optional[str] = ...) -> None: ...
+    largest_user_blocks: int
+    advised_blocks: int
+    def __init__(self, blocks: _Optional[int] = ..., passages: _Optional[int] = ..., users: _Optional[int] = ..., encoder_id: _Optional[str] = ..., write_version: _Optional[int] = ..., store: _Optional[str] = ..., conversations: _Optional[int] = ..., frozen: _Optional[int] = ..., reindex: _Optional[str] = ..., largest_user_blocks: _Optional[int] = ..., advised_blocks: _Optional[int] = ...) -> None: ...
 
 class ReindexRequest(_message.Message):
     __slots__ = ("action",)

@@ -177,6 +177,7 @@ class Parts:
             other_encoders={encoders.serving.id, encoders.wanted.id, encoders.house.id} - {embedder.id},
             house_encoder_id=encoders.house.id,
             store=self.store_name,
+            advised_blocks=self.settings.index.embedded_blocks if self.store_name == "edge" else 0,
             profile=self.profile,
             limit=self.settings.finding.limit,
         )

@@ -222,6 +222,10 @@ class BlockIndex(Protocol):
         """Blocks, passages and frozen blocks of all users."""
         ...
 
+    async def blocks_of(self, user_id: str) -> int:
+        """How many blocks a user has."""
+        ...
+
 
 class NextIndex(Protocol):
     """An index that is being built beside the one that answers."""

@@ -87,6 +87,7 @@ class Index(_Section):
     page: Positive
     token_cache: Positive
     flush_every_s: Seconds
+    embedded_blocks: Positive
     server_timeout_s: Positive
     blocks_in_memory: Positive
     warm_users: Annotated[int, Field(ge=0)]

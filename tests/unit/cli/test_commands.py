@@ -530,6 +530,20 @@ def test_doctor_names_what_is_wrong_and_what_to_do(memvault, capsys, monkeypatch
     assert "memvault up" in findings["memvault"]["advice"]
 
 
+@pytest.mark.parametrize(
+    ("most", "advised", "state"), [("50000", "50000", "ok"), ("50001", "50000", "warning"), ("900000", "0", "ok")]
+)
+def test_doctor_says_when_one_user_has_more_than_the_embedded_engine_is_advised_for(
+    memvault, gateway, capsys, most, advised, state
+):
+    details = {"largest_user_blocks": most, "advised_blocks": advised}
+    gateway.answer("/v1/status", {"parts": [{"part": "search", "state": "ready", "details": details}]})
+    memvault("doctor", "--json")
+    size = {item["what"]: item for item in json.loads(capsys.readouterr().out)["findings"]}["size"]
+    assert (size["state"], f"{int(most):,} blocks" in size["told"]) == (state, True)
+    assert ("[stores] qdrant" in size["advice"]) is (state == "warning")
+
+
 def test_reindex_is_watched_until_it_is_done(memvault, gateway, capsys, monkeypatch):
     monkeypatch.setattr("memvault.cli.reindex._LOOK_S", 0.0)
     gateway.answer("/v1/reindex", {"state": "running", "total": 7})

@@ -70,9 +70,8 @@ class PartsHealth:
 
     async def _search(self, timeout_s: float) -> PartState:
         asked = call(self._peers.search.GetIndex, search_pb2.GetIndexRequest(), timeout_s=timeout_s)
-        return await _state(
-            "search", asked, ("blocks", "frozen", "passages", "users", "encoder_id", "store", "reindex")
-        )
+        counts = ("blocks", "frozen", "passages", "users", "largest_user_blocks", "advised_blocks")
+        return await _state("search", asked, (*counts, "encoder_id", "store", "reindex"))
 
     async def _rerank(self, timeout_s: float) -> PartState:
         asked = call(self._peers.rerank.GetBreaker, rerank_pb2.GetBreakerRequest(), timeout_s=timeout_s)

@@ -302,6 +302,10 @@ class StoredIndex:
         frozen = await self._store.count(BLOCKS, Eq("holds", SUMMARY))
         return blocks, await self._store.count(self._passages), frozen
 
+    async def blocks_of(self, user_id: str) -> int:
+        """Count the head points of a user's blocks."""
+        return await self._store.count(BLOCKS, And((Eq("kind", "block"), Eq("user_id", user_id))))
+
     async def _all(self, collection: str, condition: Condition, *, with_vectors: bool = False) -> list[Record]:
         records: list[Record] = []
         offset: str | None = None

@@ -50,6 +50,7 @@ class SearchHandlers:
         other_encoders: AbstractSet[str],
         house_encoder_id: str,
         store: str,
+        advised_blocks: int,
         profile: str,
         limit: int,
     ) -> None:
@@ -63,6 +64,7 @@ class SearchHandlers:
         self._other_encoders = other_encoders
         self._tells_vector = house_encoder_id == encoder_id  # others could not read it
         self._store = store
+        self._advised_blocks = advised_blocks
         self._profile = profile
         self._limit = limit
 
@@ -147,6 +149,8 @@ class SearchHandlers:
             store=self._store,
             conversations=counts.conversations,
             frozen=counts.frozen,
+            largest_user_blocks=counts.largest,
+            advised_blocks=self._advised_blocks,
         )
 
     def _question(self, message: pb.Understanding) -> Question:
