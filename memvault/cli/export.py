@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memvault.cli import output, vault_file, where
+from memvault.cli import output, profile_line, vault_file, where
 from memvault.cli.client import Gateway
 from memvault.cli.failure import CommandError
 from memvault.cli.options import Json, Timeout, Url, User
@@ -29,7 +29,7 @@ _STDOUT = frozenset({"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 def export(
     out: Annotated[str, typer.Option("--out", "-o", help="File to write; `-` is stdout.")] = "-",
     with_profile: Annotated[
-        bool, typer.Option("--with-profile", help="Add what was learned of your questions, to look at.")
+        bool, typer.Option("--with-profile", help="Add what was learned of your questions; import gives it back.")
     ] = False,
     user: User = None,
     url: Url = None,
@@ -51,7 +51,7 @@ def export(
     owner = where.user_id(user)
     gateway = Gateway(url, timeout)
     try:
-        learned = gateway.get("/v1/profile", user_id=owner) if with_profile else None
+        learned = profile_line.learned(gateway, owner) if with_profile else None
         with _opened(out) as sink, _progress(silent=json) as show:
             written = _write(sink, gateway, owner, learned, show)
     finally:

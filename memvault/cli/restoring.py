@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memvault.cli import output, vault_file
 from memvault.cli.failure import CommandError
@@ -46,6 +46,11 @@ class Export:
             "Take a whole copy, or correct these lines; --skip-bad imports the others."
         )
         raise CommandError(Exit.REFUSED, message)
+
+    def profile(self) -> dict[str, Any] | None:
+        """What was learned of the user's questions; None when it was not taken along."""
+        with self._path.open("rb") as stream:
+            return vault_file.read_profile(stream)
 
     def items(self, known: Known | None = None) -> Iterator[Item]:
         """The blocks, without those that are known just so."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memvault.cli import output, times, where
+from memvault.cli import output, profile_line, times, where
 from memvault.cli.client import Gateway
 from memvault.cli.failure import CommandError
 from memvault.cli.known import Known, ids_below
@@ -33,6 +33,7 @@ _FORGOTTEN_AT_ONCE = 1000
 _OF_FILES = frozenset({"memvault", "jsonl"})
 _OF_CHATS = frozenset({"chatgpt", "claude", "mem0"})
 _ON_UNSAFE = ("refuse", "redact", "mark")
+_PROFILE_PARTS = (("questions", "questions"), ("interests", "lasting_interests"))
 _WAITS = ("accepted", "indexed")
 
 
@@ -135,6 +136,8 @@ def take_in(wanted: Wanted, url: str | None, timeout: float, *, json: bool) -> N
                     _take_in_notes(source, gateway, sender, rows, wanted.batch, report, advance)
                 else:
                     sender.send(rows, source.owner_of, wanted.batch, report, advance)
+            if export is not None:
+                _take_in_profile(export, user_id, gateway, report, dry_run=wanted.dry_run)
     _tell(report, source, json=json, dry_run=wanted.dry_run)
 
 
@@ -229,6 +232,23 @@ def _take_in_notes(
     there = [name for name in ids_below(gateway, source.user_id, prefix) if name not in sent]
     _forget_stale_parts(source, gateway, there, sent, report)
     _tell_of_others(source, prefix, there, sent, report)
+
+
+def _take_in_profile(export: Export, user_id: str, gateway: Gateway, report: Report, *, dry_run: bool) -> None:
+    """Give back what was learned of the user, where it was taken along."""
+    learned = export.profile()
+    if learned is None:
+        return
+    if not profile_line.can_come_back(learned):
+        text = "it is of an older memvault, which took it along to look at: it is not given back"
+        report.remarks.append({"place": "profile", "text": text})
+        return
+    if dry_run:
+        new = {name: len(learned.get(part, [])) for name, part in _PROFILE_PARTS}
+    else:
+        new = profile_line.restore(gateway, user_id, learned)
+    for name, count in new.items():
+        report.counts[f"profile {name}"] += count
 
 
 def _tell_of_others(source: _Source, prefix: str, there: list[str], sent: set[str], report: Report) -> None:

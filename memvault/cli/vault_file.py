@@ -2,11 +2,13 @@
 
     {"format": "memvault.export", "version": 1, "user_id": "ann"}
     {"id": "n1", "service": "notes", "text": "Ann plays the cello", "recorded_at": "2026-03-01T08:00:00Z", ...}
+    {"format": "memvault.export", "profile": {"questions": [...], "lasting_interests": [...]}}
     {"format": "memvault.export", "end": true, "blocks": 1}
 
 A block has the fields of the contract's `Block` without `user_id`, which stands in the first line, and without
 `centrality` and `tier`, which memvault works out again. Blocks are ordered by id, fields as in the contract: the same
-memories always make the same bytes. The last line tells a whole file from one that was cut off.
+memories always make the same bytes. The line of the profile is there on request. The last line tells a whole file from
+one that was cut off.
 """
 
 from __future__ import annotations
@@ -72,7 +74,7 @@ def row(block: dict[str, Any]) -> bytes:
 
 
 def profile(learned: dict[str, Any]) -> bytes:
-    """A line with what the router learned of the user: to look at, never read back."""
+    """A line with what the router learned of the user."""
     return _dumped({"format": FORMAT, "profile": learned})
 
 
@@ -124,12 +126,27 @@ def read(stream: Iterable[bytes]) -> Iterator[Line | Fault]:
         yield Fault(number, "", "is the last one, but the line that ends an export is missing: the file was cut off")
 
 
+def read_profile(stream: Iterable[bytes]) -> dict[str, Any] | None:
+    """The profile in a file, behind its first line or further on; None when there is none."""
+    for line in stream:
+        if b'"profile"' not in line:
+            continue
+        parsed = _parsed(line)
+        if isinstance(parsed, dict) and parsed.get("format") == FORMAT and isinstance(parsed.get("profile"), dict):
+            learned: dict[str, Any] = parsed["profile"]
+            return learned
+    return None
+
+
 def _framing(number: int, parsed: dict[str, Any], seen: _Seen) -> Iterator[Fault]:
     if parsed.get("end") is True:
         seen.ended = True
         if parsed.get("blocks") != seen.lines:
             yield Fault(number, "", f"says {parsed.get('blocks')} blocks, the file has {seen.lines}: lines are missing")
-    elif "profile" not in parsed:
+    elif "profile" in parsed:
+        if not isinstance(parsed["profile"], dict):
+            yield Fault(number, "", "holds a profile that is no object: take a whole copy, or take the line out")
+    else:
         yield Fault(number, "", "begins another export: import the two files one after the other")
 
 

@@ -449,6 +449,32 @@ def test_notes_chats_and_transcripts_are_taken_in_once_and_found(house: House, t
     assert (block["text"], block["version"]) == ("The luthier moved to Bruges.", 2)
 
 
+@pytest.mark.r("R-63", "R-06")
+def test_what_was_learned_goes_out_and_back_to_the_byte(house: House, tmp_path: Path) -> None:
+    user = "learner"
+    house.write(user, [{"id": "one", "text": "The kiln is fired on Fridays.", "tags": ["陶藝", "kiln"]}])
+    for question in ("when is the kiln fired?", "what is new with the kiln?", "陶藝是什麼？"):
+        house.recall(question, user)
+    profile = lambda: house.call("GET", f"/v1/profile?user_id={user}&whole=true").body  # noqa: E731
+    learned = lambda: (len(profile().get("questions", ())), len(profile().get("lasting_interests", ())))  # noqa: E731
+    assert eventually(lambda: learned() == (3, 2), limit_s=30), profile()
+
+    def taken(name: str) -> bytes:
+        assert house.command("export", "--with-profile", "--user", user, "--out", str(tmp_path / name)).returncode == 0
+        return (tmp_path / name).read_bytes().split(b"\n")[-3]
+
+    before = taken("before.jsonl")
+    assert b'"lasting_interests"' in before
+    assert house.call("POST", "/v1/forget", {"user_id": user, "whole_user": True}).status == 200
+    assert eventually(lambda: profile().get("questions") == [], limit_s=10)
+    counts = imported(house, str(tmp_path / "before.jsonl"))["counts"]
+    assert (counts["profile questions"], counts["profile interests"]) == (3, 2)
+    assert taken("after.jsonl") == before
+    again = imported(house, str(tmp_path / "before.jsonl"))["counts"]
+    assert "profile questions" not in again
+    assert taken("again.jsonl") == before
+
+
 WORDS = ("裁切影像", "MAG-207", "marigold", "piano tuner")  # of blocks, utterances, questions and prepared answers
 
 

@@ -74,10 +74,24 @@ class GetPrefetchResponse(_message.Message):
     def __init__(self, counts: _Optional[_Mapping[str, int]] = ..., saved_ms: _Optional[float] = ..., prepared: _Optional[_Iterable[_Union[PreparedAnswer, _Mapping]]] = ...) -> None: ...
 
 class GetProfileRequest(_message.Message):
-    __slots__ = ("user_id",)
+    __slots__ = ("user_id", "whole")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
-    def __init__(self, user_id: _Optional[str] = ...) -> None: ...
+    whole: bool
+    def __init__(self, user_id: _Optional[str] = ..., whole: _Optional[bool] = ...) -> None: ...
+
+class ProfileQuestion(_message.Message):
+    __slots__ = ("id", "intent", "facet", "asked_at")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    INTENT_FIELD_NUMBER: _ClassVar[int]
+    FACET_FIELD_NUMBER: _ClassVar[int]
+    ASKED_AT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    intent: str
+    facet: str
+    asked_at: _timestamp_pb2.Timestamp
+    def __init__(self, id: _Optional[str] = ..., intent: _Optional[str] = ..., facet: _Optional[str] = ..., asked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Weighted(_message.Message):
     __slots__ = ("name", "weight")
@@ -88,16 +102,38 @@ class Weighted(_message.Message):
     def __init__(self, name: _Optional[str] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class GetProfileResponse(_message.Message):
-    __slots__ = ("sample_count", "intents", "facets", "interests")
+    __slots__ = ("sample_count", "intents", "facets", "interests", "questions", "lasting_interests")
     SAMPLE_COUNT_FIELD_NUMBER: _ClassVar[int]
     INTENTS_FIELD_NUMBER: _ClassVar[int]
     FACETS_FIELD_NUMBER: _ClassVar[int]
     INTERESTS_FIELD_NUMBER: _ClassVar[int]
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    LASTING_INTERESTS_FIELD_NUMBER: _ClassVar[int]
     sample_count: int
     intents: _containers.RepeatedCompositeFieldContainer[Weighted]
     facets: _containers.RepeatedCompositeFieldContainer[Weighted]
     interests: _containers.RepeatedCompositeFieldContainer[Weighted]
-    def __init__(self, sample_count: _Optional[int] = ..., intents: _Optional[_Iterable[_Union[Weighted, _Mapping]]] = ..., facets: _Optional[_Iterable[_Union[Weighted, _Mapping]]] = ..., interests: _Optional[_Iterable[_Union[Weighted, _Mapping]]] = ...) -> None: ...
+    questions: _containers.RepeatedCompositeFieldContainer[ProfileQuestion]
+    lasting_interests: _containers.RepeatedCompositeFieldContainer[Weighted]
+    def __init__(self, sample_count: _Optional[int] = ..., intents: _Optional[_Iterable[_Union[Weighted, _Mapping]]] = ..., facets: _Optional[_Iterable[_Union[Weighted, _Mapping]]] = ..., interests: _Optional[_Iterable[_Union[Weighted, _Mapping]]] = ..., questions: _Optional[_Iterable[_Union[ProfileQuestion, _Mapping]]] = ..., lasting_interests: _Optional[_Iterable[_Union[Weighted, _Mapping]]] = ...) -> None: ...
+
+class RestoreProfileRequest(_message.Message):
+    __slots__ = ("user_id", "questions", "lasting_interests")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    LASTING_INTERESTS_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    questions: _containers.RepeatedCompositeFieldContainer[ProfileQuestion]
+    lasting_interests: _containers.RepeatedCompositeFieldContainer[Weighted]
+    def __init__(self, user_id: _Optional[str] = ..., questions: _Optional[_Iterable[_Union[ProfileQuestion, _Mapping]]] = ..., lasting_interests: _Optional[_Iterable[_Union[Weighted, _Mapping]]] = ...) -> None: ...
+
+class RestoreProfileResponse(_message.Message):
+    __slots__ = ("questions", "interests")
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    INTERESTS_FIELD_NUMBER: _ClassVar[int]
+    questions: int
+    interests: int
+    def __init__(self, questions: _Optional[int] = ..., interests: _Optional[int] = ...) -> None: ...
 
 class EraseProfileRequest(_message.Message):
     __slots__ = ("user_id",)

@@ -50,6 +50,11 @@ class AdminServiceStub:
                 request_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.GetProfileRequest.SerializeToString,
                 response_deserializer=memvault_dot_recall_dot_v1_dot_admin__pb2.GetProfileResponse.FromString,
                 _registered_method=True)
+        self.RestoreProfile = channel.unary_unary(
+                '/memvault.recall.v1.AdminService/RestoreProfile',
+                request_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.RestoreProfileRequest.SerializeToString,
+                response_deserializer=memvault_dot_recall_dot_v1_dot_admin__pb2.RestoreProfileResponse.FromString,
+                _registered_method=True)
         self.EraseProfile = channel.unary_unary(
                 '/memvault.recall.v1.AdminService/EraseProfile',
                 request_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.EraseProfileRequest.SerializeToString,
@@ -102,6 +107,13 @@ class AdminServiceServicer:
 
     def GetProfile(self, request, context):
         """The attention profile of a user.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RestoreProfile(self, request, context):
+        """Gives back what `GetProfile` with `whole` took along; what is there already stays.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -166,6 +178,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.GetProfile,
                     request_deserializer=memvault_dot_recall_dot_v1_dot_admin__pb2.GetProfileRequest.FromString,
                     response_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.GetProfileResponse.SerializeToString,
+            ),
+            'RestoreProfile': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreProfile,
+                    request_deserializer=memvault_dot_recall_dot_v1_dot_admin__pb2.RestoreProfileRequest.FromString,
+                    response_serializer=memvault_dot_recall_dot_v1_dot_admin__pb2.RestoreProfileResponse.SerializeToString,
             ),
             'EraseProfile': grpc.unary_unary_rpc_method_handler(
                     servicer.EraseProfile,
@@ -280,6 +297,33 @@ class AdminService:
             '/memvault.recall.v1.AdminService/GetProfile',
             memvault_dot_recall_dot_v1_dot_admin__pb2.GetProfileRequest.SerializeToString,
             memvault_dot_recall_dot_v1_dot_admin__pb2.GetProfileResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreProfile(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memvault.recall.v1.AdminService/RestoreProfile',
+            memvault_dot_recall_dot_v1_dot_admin__pb2.RestoreProfileRequest.SerializeToString,
+            memvault_dot_recall_dot_v1_dot_admin__pb2.RestoreProfileResponse.FromString,
             options,
             channel_credentials,
             insecure,

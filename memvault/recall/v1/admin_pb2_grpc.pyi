@@ -39,6 +39,8 @@ class AdminServiceStub:
     """Figures of the Slow Thinker and the prepared answers of a user."""
     GetProfile: _grpc.UnaryUnaryMultiCallable[_admin_pb2.GetProfileRequest, _admin_pb2.GetProfileResponse]
     """The attention profile of a user."""
+    RestoreProfile: _grpc.UnaryUnaryMultiCallable[_admin_pb2.RestoreProfileRequest, _admin_pb2.RestoreProfileResponse]
+    """Gives back what `GetProfile` with `whole` took along; what is there already stays."""
     EraseProfile: _grpc.UnaryUnaryMultiCallable[_admin_pb2.EraseProfileRequest, _admin_pb2.EraseProfileResponse]
     """Erases the attention profile of a user."""
     ListDeadLetters: _grpc.UnaryUnaryMultiCallable[_admin_pb2.ListDeadLettersRequest, _admin_pb2.ListDeadLettersResponse]
@@ -63,6 +65,8 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """Figures of the Slow Thinker and the prepared answers of a user."""
     GetProfile: _aio.UnaryUnaryMultiCallable[_admin_pb2.GetProfileRequest, _admin_pb2.GetProfileResponse]  # type: ignore[assignment]
     """The attention profile of a user."""
+    RestoreProfile: _aio.UnaryUnaryMultiCallable[_admin_pb2.RestoreProfileRequest, _admin_pb2.RestoreProfileResponse]  # type: ignore[assignment]
+    """Gives back what `GetProfile` with `whole` took along; what is there already stays."""
     EraseProfile: _aio.UnaryUnaryMultiCallable[_admin_pb2.EraseProfileRequest, _admin_pb2.EraseProfileResponse]  # type: ignore[assignment]
     """Erases the attention profile of a user."""
     ListDeadLetters: _aio.UnaryUnaryMultiCallable[_admin_pb2.ListDeadLettersRequest, _admin_pb2.ListDeadLettersResponse]  # type: ignore[assignment]
@@ -102,6 +106,14 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_admin_pb2.GetProfileResponse, _abc.Awaitable[_admin_pb2.GetProfileResponse]]:
         """The attention profile of a user."""
+
+    @_abc_1.abstractmethod
+    def RestoreProfile(
+        self,
+        request: _admin_pb2.RestoreProfileRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_admin_pb2.RestoreProfileResponse, _abc.Awaitable[_admin_pb2.RestoreProfileResponse]]:
+        """Gives back what `GetProfile` with `whole` took along; what is there already stays."""
 
     @_abc_1.abstractmethod
     def EraseProfile(

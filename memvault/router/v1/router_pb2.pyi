@@ -109,12 +109,26 @@ class ClassifyResponse(_message.Message):
     def __init__(self, raw_distribution: _Optional[_Iterable[_Union[_recall_pb2.IntentProbability, _Mapping]]] = ..., distribution: _Optional[_Iterable[_Union[_recall_pb2.IntentProbability, _Mapping]]] = ..., intent: _Optional[str] = ..., confidence: _Optional[float] = ..., funnel: _Optional[str] = ..., keyword_matches: _Optional[_Iterable[str]] = ..., facet: _Optional[str] = ..., completed_query: _Optional[str] = ..., time_expression: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_explicit: _Optional[bool] = ..., layers: _Optional[_Iterable[str]] = ..., retrieval_mode: _Optional[str] = ..., thinking_mode: _Optional[str] = ..., scoring_profile: _Optional[str] = ..., query_vector: _Optional[bytes] = ..., query_tokens: _Optional[_Union[_prefetch_pb2.TokenVectors, _Mapping]] = ..., raw_query_vector: _Optional[bytes] = ..., hyde_passage: _Optional[str] = ..., hyde_vector: _Optional[bytes] = ..., prefetch: _Optional[_Union[_prefetch_pb2.PrefetchEntry, _Mapping]] = ..., prefetch_match: _Optional[str] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., runner_up: _Optional[str] = ..., grouping: _Optional[str] = ..., encoder_id: _Optional[str] = ..., bare: _Optional[bool] = ..., prior: _Optional[_Iterable[_Union[_recall_pb2.IntentFactor, _Mapping]]] = ...) -> None: ...
 
 class ReadProfileRequest(_message.Message):
-    __slots__ = ("user_id", "now")
+    __slots__ = ("user_id", "now", "whole")
     USER_ID_FIELD_NUMBER: _ClassVar[int]
     NOW_FIELD_NUMBER: _ClassVar[int]
+    WHOLE_FIELD_NUMBER: _ClassVar[int]
     user_id: str
     now: _timestamp_pb2.Timestamp
-    def __init__(self, user_id: _Optional[str] = ..., now: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    whole: bool
+    def __init__(self, user_id: _Optional[str] = ..., now: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., whole: _Optional[bool] = ...) -> None: ...
+
+class CountedQuestion(_message.Message):
+    __slots__ = ("id", "intent", "facet", "asked_at")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    INTENT_FIELD_NUMBER: _ClassVar[int]
+    FACET_FIELD_NUMBER: _ClassVar[int]
+    ASKED_AT_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    intent: str
+    facet: str
+    asked_at: _timestamp_pb2.Timestamp
+    def __init__(self, id: _Optional[str] = ..., intent: _Optional[str] = ..., facet: _Optional[str] = ..., asked_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class NamedWeight(_message.Message):
     __slots__ = ("name", "weight")
@@ -125,16 +139,38 @@ class NamedWeight(_message.Message):
     def __init__(self, name: _Optional[str] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class ReadProfileResponse(_message.Message):
-    __slots__ = ("sample_count", "intents", "facets", "interests")
+    __slots__ = ("sample_count", "intents", "facets", "interests", "questions", "lasting_interests")
     SAMPLE_COUNT_FIELD_NUMBER: _ClassVar[int]
     INTENTS_FIELD_NUMBER: _ClassVar[int]
     FACETS_FIELD_NUMBER: _ClassVar[int]
     INTERESTS_FIELD_NUMBER: _ClassVar[int]
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    LASTING_INTERESTS_FIELD_NUMBER: _ClassVar[int]
     sample_count: int
     intents: _containers.RepeatedCompositeFieldContainer[NamedWeight]
     facets: _containers.RepeatedCompositeFieldContainer[NamedWeight]
     interests: _containers.RepeatedCompositeFieldContainer[NamedWeight]
-    def __init__(self, sample_count: _Optional[int] = ..., intents: _Optional[_Iterable[_Union[NamedWeight, _Mapping]]] = ..., facets: _Optional[_Iterable[_Union[NamedWeight, _Mapping]]] = ..., interests: _Optional[_Iterable[_Union[NamedWeight, _Mapping]]] = ...) -> None: ...
+    questions: _containers.RepeatedCompositeFieldContainer[CountedQuestion]
+    lasting_interests: _containers.RepeatedCompositeFieldContainer[NamedWeight]
+    def __init__(self, sample_count: _Optional[int] = ..., intents: _Optional[_Iterable[_Union[NamedWeight, _Mapping]]] = ..., facets: _Optional[_Iterable[_Union[NamedWeight, _Mapping]]] = ..., interests: _Optional[_Iterable[_Union[NamedWeight, _Mapping]]] = ..., questions: _Optional[_Iterable[_Union[CountedQuestion, _Mapping]]] = ..., lasting_interests: _Optional[_Iterable[_Union[NamedWeight, _Mapping]]] = ...) -> None: ...
+
+class RestoreProfileRequest(_message.Message):
+    __slots__ = ("user_id", "questions", "lasting_interests")
+    USER_ID_FIELD_NUMBER: _ClassVar[int]
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    LASTING_INTERESTS_FIELD_NUMBER: _ClassVar[int]
+    user_id: str
+    questions: _containers.RepeatedCompositeFieldContainer[CountedQuestion]
+    lasting_interests: _containers.RepeatedCompositeFieldContainer[NamedWeight]
+    def __init__(self, user_id: _Optional[str] = ..., questions: _Optional[_Iterable[_Union[CountedQuestion, _Mapping]]] = ..., lasting_interests: _Optional[_Iterable[_Union[NamedWeight, _Mapping]]] = ...) -> None: ...
+
+class RestoreProfileResponse(_message.Message):
+    __slots__ = ("questions", "interests")
+    QUESTIONS_FIELD_NUMBER: _ClassVar[int]
+    INTERESTS_FIELD_NUMBER: _ClassVar[int]
+    questions: int
+    interests: int
+    def __init__(self, questions: _Optional[int] = ..., interests: _Optional[int] = ...) -> None: ...
 
 class DropProfileRequest(_message.Message):
     __slots__ = ("user_id",)

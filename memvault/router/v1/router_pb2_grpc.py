@@ -45,6 +45,11 @@ class RouterServiceStub:
                 request_serializer=memvault_dot_router_dot_v1_dot_router__pb2.ReadProfileRequest.SerializeToString,
                 response_deserializer=memvault_dot_router_dot_v1_dot_router__pb2.ReadProfileResponse.FromString,
                 _registered_method=True)
+        self.RestoreProfile = channel.unary_unary(
+                '/memvault.router.v1.RouterService/RestoreProfile',
+                request_serializer=memvault_dot_router_dot_v1_dot_router__pb2.RestoreProfileRequest.SerializeToString,
+                response_deserializer=memvault_dot_router_dot_v1_dot_router__pb2.RestoreProfileResponse.FromString,
+                _registered_method=True)
         self.DropProfile = channel.unary_unary(
                 '/memvault.router.v1.RouterService/DropProfile',
                 request_serializer=memvault_dot_router_dot_v1_dot_router__pb2.DropProfileRequest.SerializeToString,
@@ -70,6 +75,13 @@ class RouterServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RestoreProfile(self, request, context):
+        """Gives back what `ReadProfile` with `whole` told; what is there already stays.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def DropProfile(self, request, context):
         """Erases a profile.
         """
@@ -89,6 +101,11 @@ def add_RouterServiceServicer_to_server(servicer, server):
                     servicer.ReadProfile,
                     request_deserializer=memvault_dot_router_dot_v1_dot_router__pb2.ReadProfileRequest.FromString,
                     response_serializer=memvault_dot_router_dot_v1_dot_router__pb2.ReadProfileResponse.SerializeToString,
+            ),
+            'RestoreProfile': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreProfile,
+                    request_deserializer=memvault_dot_router_dot_v1_dot_router__pb2.RestoreProfileRequest.FromString,
+                    response_serializer=memvault_dot_router_dot_v1_dot_router__pb2.RestoreProfileResponse.SerializeToString,
             ),
             'DropProfile': grpc.unary_unary_rpc_method_handler(
                     servicer.DropProfile,
@@ -151,6 +168,33 @@ class RouterService:
             '/memvault.router.v1.RouterService/ReadProfile',
             memvault_dot_router_dot_v1_dot_router__pb2.ReadProfileRequest.SerializeToString,
             memvault_dot_router_dot_v1_dot_router__pb2.ReadProfileResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreProfile(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/memvault.router.v1.RouterService/RestoreProfile',
+            memvault_dot_router_dot_v1_dot_router__pb2.RestoreProfileRequest.SerializeToString,
+            memvault_dot_router_dot_v1_dot_router__pb2.RestoreProfileResponse.FromString,
             options,
             channel_credentials,
             insecure,

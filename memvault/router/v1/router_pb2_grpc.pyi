@@ -37,6 +37,8 @@ class RouterServiceStub:
     """Finds out what is being asked, and whether an answer lies prepared."""
     ReadProfile: _grpc.UnaryUnaryMultiCallable[_router_pb2.ReadProfileRequest, _router_pb2.ReadProfileResponse]
     """Reads or exports a profile."""
+    RestoreProfile: _grpc.UnaryUnaryMultiCallable[_router_pb2.RestoreProfileRequest, _router_pb2.RestoreProfileResponse]
+    """Gives back what `ReadProfile` with `whole` told; what is there already stays."""
     DropProfile: _grpc.UnaryUnaryMultiCallable[_router_pb2.DropProfileRequest, _router_pb2.DropProfileResponse]
     """Erases a profile."""
 
@@ -49,6 +51,8 @@ class RouterServiceAsyncStub(RouterServiceStub):
     """Finds out what is being asked, and whether an answer lies prepared."""
     ReadProfile: _aio.UnaryUnaryMultiCallable[_router_pb2.ReadProfileRequest, _router_pb2.ReadProfileResponse]  # type: ignore[assignment]
     """Reads or exports a profile."""
+    RestoreProfile: _aio.UnaryUnaryMultiCallable[_router_pb2.RestoreProfileRequest, _router_pb2.RestoreProfileResponse]  # type: ignore[assignment]
+    """Gives back what `ReadProfile` with `whole` told; what is there already stays."""
     DropProfile: _aio.UnaryUnaryMultiCallable[_router_pb2.DropProfileRequest, _router_pb2.DropProfileResponse]  # type: ignore[assignment]
     """Erases a profile."""
 
@@ -70,6 +74,14 @@ class RouterServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_router_pb2.ReadProfileResponse, _abc.Awaitable[_router_pb2.ReadProfileResponse]]:
         """Reads or exports a profile."""
+
+    @_abc_1.abstractmethod
+    def RestoreProfile(
+        self,
+        request: _router_pb2.RestoreProfileRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_router_pb2.RestoreProfileResponse, _abc.Awaitable[_router_pb2.RestoreProfileResponse]]:
+        """Gives back what `ReadProfile` with `whole` told; what is there already stays."""
 
     @_abc_1.abstractmethod
     def DropProfile(

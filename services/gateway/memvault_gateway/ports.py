@@ -163,8 +163,12 @@ class Operations(Protocol):
         """Figures of the Slow Thinker, and the user's prepared answers."""
         ...
 
-    async def profile(self, user_id: str, *, timeout_s: float) -> Carried:
-        """The attention profile."""
+    async def profile(self, user_id: str, *, whole: bool, timeout_s: float) -> Carried:
+        """The attention profile; `whole`: with all that it is made of."""
+        ...
+
+    async def restore_profile(self, user_id: str, given: Carried, *, timeout_s: float) -> Carried:
+        """Give back what a whole profile told; returns how much of it was not known."""
         ...
 
     async def erase_profile(self, user_id: str, *, timeout_s: float) -> bool:

@@ -25,10 +25,10 @@ from memvault_router.adapters.llm import ChatJudge, SchemaChat
 from memvault_router.adapters.machine import SystemClock, machine_zone
 from memvault_router.adapters.memory import MemoryArchetypes, MemoryPrepared, MemoryProfiles, MemoryThreshold
 from memvault_router.adapters.redis_guard import RedisGuard
+from memvault_router.adapters.redis_profiles import RedisProfiles
 from memvault_router.adapters.redis_store import (
     RedisArchetypes,
     RedisPrepared,
-    RedisProfiles,
     RedisThreshold,
 )
 from memvault_router.domain.operators.bare import Bareness

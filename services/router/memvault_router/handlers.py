@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
@@ -14,14 +15,16 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import recall_pb2, types_pb2
 from memvault.router.v1 import router_pb2
+from memvault.rpc.stamps import timestamp
 from memvault.slow_thinker.v1 import prefetch_pb2
 from memvault_router.domain.labels import FACETS, INTENTS, Distribution, ordered
 from memvault_router.domain.operators.plan import FAST, SLOW
+from memvault_router.domain.profile import Interest
 from memvault_router.domain.state import Overrides, Said
-from memvault_router.ports import Clock, Encoded
+from memvault_router.ports import Clock, Counted, Encoded
 from memvault_router.usecases.asked import Answered, Asked
 from memvault_router.usecases.classify import ClassifyQuestion
-from memvault_router.usecases.profile import AttentionProfile
+from memvault_router.usecases.profile import AttentionProfile, WholeProfile
 
 _USER = re.compile(r"[A-Za-z0-9._@-]{1,128}")
 ORIGINS = ("user", "prefetch", "eval")
@@ -58,7 +61,36 @@ class RouterHandlers:
             intents=_weights(view.frequencies.intents),
             facets=_weights(view.frequencies.facets),
             interests=[router_pb2.NamedWeight(name=each.name, weight=each.weight) for each in view.interests],
+            **(await self._whole(request.user_id) if request.whole else {}),
         )
+
+    async def _whole(self, user_id: str) -> dict[str, Any]:
+        whole = await self._profile.whole(user_id)
+        return {
+            "questions": [
+                router_pb2.CountedQuestion(
+                    id=one.id, intent=one.intent, facet=one.facet, asked_at=timestamp(one.asked_at)
+                )
+                for one in whole.questions
+            ],
+            "lasting_interests": [
+                router_pb2.NamedWeight(name=each.name, weight=each.weight) for each in whole.interests
+            ],
+        }
+
+    async def RestoreProfile(
+        self,
+        request: router_pb2.RestoreProfileRequest,
+        context: Any,  # noqa: ANN401
+    ) -> router_pb2.RestoreProfileResponse:
+        given = WholeProfile(
+            tuple(Counted(one.id, one.intent, one.facet, _instant(one.asked_at)) for one in request.questions),
+            tuple(Interest(each.name, each.weight) for each in request.lasting_interests),
+        )
+        if not all(math.isfinite(each.weight) for each in given.interests):
+            raise Fault(Reason.FIELD_INVALID, "a weight must be a finite number", field="lasting_interests.weight")
+        questions, interests = await self._profile.restore(_user(request.user_id), given, self._clock.now())
+        return router_pb2.RestoreProfileResponse(questions=questions, interests=interests)
 
     async def DropProfile(self, request: router_pb2.DropProfileRequest, context: Any) -> router_pb2.DropProfileResponse:  # noqa: ANN401
         return router_pb2.DropProfileResponse(dropped=await self._profile.erase(_user(request.user_id)))

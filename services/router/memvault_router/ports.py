@@ -48,6 +48,16 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """A question as the profile counts it: never its words."""
+
+    id: str
+    intent: str
+    facet: str
+    asked_at: datetime
+
+
+@dataclass(frozen=True)
 class Classified:
     """The fact that a user's question was classified; intent and facet are the raw ones."""
 
@@ -119,6 +129,19 @@ class Profiles(Protocol):
 
     async def interests(self, user_id: str, growth_now: float, limit: int) -> list[Interest]:
         """Return the largest interests, their weights divided by `growth_now`."""
+        ...
+
+    async def questions(self, user_id: str) -> list[Counted]:
+        """Return every question that is kept, oldest first."""
+        ...
+
+    async def restore(
+        self, user_id: str, questions: Sequence[Counted], interests: Mapping[str, float], keep: int
+    ) -> tuple[int, int]:
+        """Add questions that are not known, and forward-decayed weights that are larger than the known ones.
+
+        Return how many of both; only the `keep` largest interests stay.
+        """
         ...
 
     async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:

@@ -13,14 +13,14 @@ from memvault.slow_thinker.v1 import prefetch_pb2
 from memvault_router.adapters.archetype_files import FileArchetypes, LayeredArchetypes
 from memvault_router.adapters.memory import MemoryArchetypes, MemoryPrepared, MemoryProfiles, MemoryThreshold
 from memvault_router.adapters.redis_guard import RedisGuard
+from memvault_router.adapters.redis_profiles import RedisProfiles
 from memvault_router.adapters.redis_store import (
     RedisArchetypes,
     RedisPrepared,
-    RedisProfiles,
     RedisThreshold,
 )
 from memvault_router.domain.profile import WindowCounts
-from memvault_router.ports import Classified
+from memvault_router.ports import Classified, Counted
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
 STARTS = tuple(NOW - timedelta(days=days) for days in (7, 30, 90))
@@ -131,6 +131,41 @@ async def test_only_the_largest_interests_are_kept_and_disliked_ones_leave(store
     assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["c", "b"]
     await stores.profiles.add_interests("ann", "i2", {"c": -3.0}, 2)
     assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["b"]
+
+
+@pytest.mark.r("R-06", "R-63")
+async def test_a_profile_taken_along_comes_back_just_as_it_was_and_the_same_again_changes_nothing(stores):
+    asked = [("q2", fact(days=2.25)), ("q1", fact(intent="conceptual", facet="none", days=40))]
+    for identity, one in asked:
+        await stores.profiles.record(identity, one)
+    await stores.profiles.add_interests("ann", "i1", {"rust": 4.1, "ocr": 1e9 / 3}, 10)
+    taken = await stores.profiles.questions("ann")
+    weights = {each.name: each.weight for each in await stores.profiles.interests("ann", 1.0, 10)}
+    assert taken == [Counted(key, one.intent, one.facet, one.asked_at) for key, one in reversed(asked)]
+    assert await stores.profiles.restore("bob", taken, weights, 10) == (2, 2)
+    assert await stores.profiles.questions("bob") == taken
+    assert await stores.profiles.interests("bob", 1.0, 10) == await stores.profiles.interests("ann", 1.0, 10)
+    assert await stores.profiles.counts("bob", STARTS, NOW) == await stores.profiles.counts("ann", STARTS, NOW)
+    assert await stores.profiles.restore("bob", taken, weights, 10) == (0, 0)
+    assert await stores.profiles.expire("", NOW - timedelta(days=30)) == 2
+    assert await stores.profiles.questions("nobody") == []
+
+
+@pytest.mark.r("R-06", "R-63")
+async def test_a_profile_that_meets_another_adds_what_is_new_and_keeps_the_larger_weights(stores):
+    await stores.profiles.record("q1", fact())
+    await stores.profiles.add_interests("ann", "i1", {"rust": 4.0, "ocr": 1.0}, 10)
+    come = [Counted("q1", "factual", "progress", NOW), Counted("q3", "conceptual", "none", NOW)]
+    assert await stores.profiles.restore("ann", come, {"rust": 3.0, "ocr": 2.0, "tea": 0.5}, 2) == (1, 2)
+    assert {(one.id, one.intent) for one in await stores.profiles.questions("ann")} == {
+        ("q1", "factual"),
+        ("q3", "conceptual"),
+    }
+    assert [(each.name, each.weight) for each in await stores.profiles.interests("ann", 1.0, 10)] == [
+        ("rust", 4.0),
+        ("ocr", 2.0),
+    ]
+    assert await stores.profiles.restore("ann", [], {}, 2) == (0, 0)
 
 
 @pytest.mark.r("R-62")

@@ -151,12 +151,58 @@ def test_an_export_says_when_there_is_nothing_and_where_it_cannot_write(gateway,
     assert memvault("export", "--json") == Exit.USAGE
 
 
-def test_a_profile_is_added_on_request(gateway, memvault, tmp_path):
+ASKED = {"id": "q1", "intent": "factual", "facet": "none", "asked_at": "2026-03-01T08:00:00Z"}
+LEARNED = {"questions": [ASKED], "lasting_interests": [{"name": "茶", "weight": 123456789.125}]}
+
+
+@pytest.mark.r("R-63", "R-06")
+def test_a_profile_is_added_on_request_without_what_changes_by_the_hour(gateway, memvault, tmp_path):
     Vault(gateway, [])
-    gateway.answer("/v1/profile", {"sample_count": 7})
+    gateway.answer("/v1/profile", {"sample_count": 7, "interests": [{"name": "茶", "weight": 0.5}], **LEARNED})
     assert memvault("export", "--with-profile", "--out", str(tmp_path / "out.jsonl"), "--json") == Exit.OK
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
-    assert json.loads(lines[1]) == {"format": "memvault.export", "profile": {"sample_count": 7}}
+    assert json.loads(lines[1]) == {"format": "memvault.export", "profile": LEARNED}
+    assert "whole=true" in gateway.seen[0].path
+
+
+def with_profile(tmp_path: Path, learned: Any) -> Path:
+    file = tmp_path / "vault.jsonl"
+    block = vault_file.row({"id": "a", "text": 'a "profile" of tea'})
+    file.write_bytes(b"".join([vault_file.header("ada"), block, vault_file.profile(learned), vault_file.end(1)]))
+    return file
+
+
+@pytest.mark.r("R-63", "R-06")
+def test_a_profile_in_an_export_is_given_back_in_parts(gateway, memvault, capsys, tmp_path):
+    Vault(gateway, [])
+    many = {**LEARNED, "questions": [ASKED | {"id": f"q{n}"} for n in range(1001)]}
+    for new in (1000, 1, 0):
+        gateway.answer("/v1/profile", {"questions": new, "interests": 0 if new else 1})
+    assert memvault("import", str(with_profile(tmp_path, many)), "--json", "--user", "eve") == Exit.OK
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert (counts["profile questions"], counts["profile interests"]) == (1001, 1)
+    bodies = [one.body for one in gateway.seen if one.path == "/v1/profile"]
+    assert [len(body.get("questions", [])) for body in bodies] == [1000, 1, 0]
+    assert bodies[2] == {"user_id": "eve", "lasting_interests": LEARNED["lasting_interests"]}
+
+
+@pytest.mark.r("R-63")
+def test_a_dry_run_counts_the_profile_and_an_older_one_is_told_to_stay_out(gateway, memvault, capsys, tmp_path):
+    Vault(gateway, [])
+    assert memvault("import", str(with_profile(tmp_path, LEARNED)), "--dry-run", "--json") == Exit.OK
+    counts = json.loads(capsys.readouterr().out)["counts"]
+    assert (counts["new"], counts["profile questions"], counts["profile interests"]) == (1, 1, 1)
+    assert memvault("import", str(with_profile(tmp_path, {"sample_count": 7}))) == Exit.OK
+    assert "profile: it is of an older memvault" in " ".join(capsys.readouterr().err.split())
+    assert not [one for one in gateway.seen if one.path == "/v1/profile"]
+
+
+@pytest.mark.r("R-63")
+@pytest.mark.parametrize("learned", [["q1"], {"questions": "q1"}])
+def test_a_damaged_profile_is_refused_with_its_reason(gateway, memvault, capsys, tmp_path, learned):
+    Vault(gateway, [])
+    assert memvault("import", str(with_profile(tmp_path, learned))) == Exit.REFUSED
+    assert "profile" in capsys.readouterr().err
 
 
 def exported(tmp_path: Path, *blocks: dict[str, Any], user: str = "ada") -> Path:

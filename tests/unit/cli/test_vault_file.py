@@ -157,11 +157,13 @@ def test_an_export_of_a_newer_version_says_to_update() -> None:
         vault_file.read_header(line)
 
 
-def test_a_profile_is_looked_at_and_not_read_back() -> None:
+def test_a_profile_is_no_block_and_is_read_by_itself() -> None:
     first, row, last = file_of({"id": "a", "text": "t"})
     lines = [first, row, vault_file.profile({"sample_count": 3}), last]
     assert told(lines) == []
     assert [type(one) for one in vault_file.read(lines[1:])] == [Line]
+    assert vault_file.read_profile(lines) == {"sample_count": 3}
+    assert vault_file.read_profile([first, row, last]) is None
 
 
 def test_the_command_line_knows_the_gateway_s_limits_though_it_does_not_import_it() -> None:

@@ -123,6 +123,7 @@ BAD_QUERIES = [
     ("a limit that is no number", "/v1/dead-letters?limit=many", 400, "FIELD_INVALID"),
     ("a limit of nothing", "/v1/dead-letters?limit=0", 400, "FIELD_INVALID"),
     ("the profile of nobody", "/v1/profile", 400, "USER_REQUIRED"),
+    ("a switch that is no switch", "/v1/profile?user_id=ann&whole=maybe", 400, "FIELD_INVALID"),
     ("the export of nobody", "/v1/export", 400, "USER_REQUIRED"),
     ("the audit of a wrong user", "/v1/audit?user_id=a%20b", 400, "USER_INVALID"),
     ("a path that does not exist", "/v2/recall", 404, "NOT_FOUND"),
@@ -138,6 +139,31 @@ async def test_a_bad_query_string_is_refused_with_a_reason(
 ) -> None:
     answer = await http.get(path)
     assert (answer.status_code, answer.json()["reason"]) == (status, reason), answer.text
+
+
+@pytest.mark.r("R-63")
+@pytest.mark.parametrize("switch", ["true", "false"])
+async def test_a_switch_in_a_query_string_is_a_word(http: httpx.AsyncClient, world: Any, switch: str) -> None:
+    reply = await http.get(f"/v1/profile?user_id=ann&whole={switch}")
+    assert (reply.status_code, world.operations.wholes) == (200, [switch == "true"])
+
+
+@pytest.mark.r("R-63")
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"questions": [{"id": "", "intent": "factual", "asked_at": "2026-03-01T08:00:00Z"}]}, "FIELD_INVALID"),
+        ({"questions": [{"id": "q1", "intent": "factual"}]}, "FIELD_INVALID"),
+        ({"lasting_interests": [{"name": "tea", "weight": 1}] * 1001}, "FIELD_INVALID"),
+        ({"lasting_interests": [{"name": "t" * 1001, "weight": 1}]}, "TEXT_TOO_LONG"),
+        ({"lasting_interests": [{"name": "tea", "weight": 1}]}, ""),
+    ],
+)
+async def test_a_profile_is_given_back_only_as_it_can_have_been_taken(
+    http: httpx.AsyncClient, given: dict[str, Any], reason: str
+) -> None:
+    reply = await http.post("/v1/profile", json={"user_id": "ann", **given})
+    assert (reply.status_code, reply.json().get("reason", "")) == (400 if reason else 200, reason)
 
 
 async def test_a_wrong_method_is_405_and_says_so(http: httpx.AsyncClient) -> None:

@@ -199,6 +199,46 @@ async def test_forgetting_a_whole_user_erases_the_profile_and_forgetting_a_block
     assert (await house.app.profile.read("ann", house.desk.clock.now())).frequencies.sample_count == 0
 
 
+@pytest.mark.r("R-63", "R-06")
+async def test_a_whole_profile_is_told_on_request_and_given_back_without_what_cannot_count(house):
+    now = house.desk.clock.now()
+
+    def question(identity, days=1.0, **more):
+        one = router_pb2.CountedQuestion(id=identity, **{"intent": "factual", "facet": "none", **more})
+        one.asked_at.FromDatetime(now - timedelta(days=days))
+        return one
+
+    given = router_pb2.RestoreProfileRequest(
+        user_id="ann",
+        questions=[
+            question("good"),
+            question("too old", days=91),
+            question("of tomorrow", days=-1),
+            question("another word", intent="whim"),
+            question("", days=2),
+        ],
+        lasting_interests=[
+            router_pb2.NamedWeight(name="tea", weight=2.5e9),
+            router_pb2.NamedWeight(name=" ", weight=1),
+            router_pb2.NamedWeight(name="disliked", weight=-1),
+        ],
+    )
+    told = await call(house.stub.RestoreProfile, given, timeout_s=5)
+    assert (told.questions, told.interests) == (1, 1)
+    asked = router_pb2.ReadProfileRequest(user_id="ann", whole=True)
+    whole = await call(house.stub.ReadProfile, asked, timeout_s=5)
+    assert (list(whole.questions), whole.sample_count) == ([given.questions[0]], 1)
+    assert list(whole.lasting_interests) == [given.lasting_interests[0]]
+    assert [each.name for each in whole.interests] == ["tea"]
+    asked.whole = False
+    brief = await call(house.stub.ReadProfile, asked, timeout_s=5)
+    assert (list(brief.questions), list(brief.lasting_interests)) == ([], [])
+    given.lasting_interests[0].weight = float("nan")
+    with pytest.raises(Fault) as caught:
+        await call(house.stub.RestoreProfile, given, timeout_s=5)
+    assert caught.value.reason is Reason.FIELD_INVALID
+
+
 @pytest.mark.r("R-62", "R-06")
 async def test_labels_that_went_with_forgotten_blocks_leave_the_interests_and_what_is_told_late_brings_none_back(house):
     now = house.desk.clock.now()

@@ -111,18 +111,27 @@ class MemoryHealth:
         return tuple(PartState(part, state) for part, state in self.states.items())
 
 
+@dataclass
 class MemoryOperations(Part):
-    """See `ports.Operations`: nothing has happened yet."""
+    """See `ports.Operations`: nothing has happened yet. `wholes`: whether each profile was asked for whole."""
+
+    wholes: list[bool] = field(default_factory=list)
 
     async def prefetch(self, user_id: str, *, timeout_s: float) -> Carried:
         """See `ports.Operations`."""
         self.reach()
         return admin_pb2.GetPrefetchResponse()
 
-    async def profile(self, user_id: str, *, timeout_s: float) -> Carried:
+    async def profile(self, user_id: str, *, whole: bool, timeout_s: float) -> Carried:
         """See `ports.Operations`."""
         self.reach()
+        self.wholes.append(whole)
         return admin_pb2.GetProfileResponse()
+
+    async def restore_profile(self, user_id: str, given: Carried, *, timeout_s: float) -> Carried:
+        """See `ports.Operations`."""
+        self.reach()
+        return admin_pb2.RestoreProfileResponse()
 
     async def erase_profile(self, user_id: str, *, timeout_s: float) -> bool:
         """See `ports.Operations`."""

@@ -19,6 +19,7 @@ from memvault.rpc.stamps import timestamp
 from memvault.screening import is_unsafe_for_injection
 from memvault.search.v1 import search_pb2
 from memvault.slow_thinker.v1 import slow_thinker_pb2
+from memvault_gateway.domain.model import Carried
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,16 +63,38 @@ class PeerOperations:
             ],
         )
 
-    async def profile(self, user_id: str, *, timeout_s: float) -> pb.GetProfileResponse:
+    async def profile(self, user_id: str, *, whole: bool, timeout_s: float) -> pb.GetProfileResponse:
         """See `ports.Operations`."""
-        request = router_pb2.ReadProfileRequest(user_id=user_id)
+        request = router_pb2.ReadProfileRequest(user_id=user_id, whole=whole)
         found = await call(self._router.ReadProfile, request, timeout_s=timeout_s)
         return pb.GetProfileResponse(
             sample_count=found.sample_count,
             intents=_weights(found.intents),
             facets=_weights(found.facets),
             interests=_weights(found.interests),
+            questions=[
+                pb.ProfileQuestion(id=one.id, intent=one.intent, facet=one.facet, asked_at=one.asked_at)
+                for one in found.questions
+            ],
+            lasting_interests=_weights(found.lasting_interests),
         )
+
+    async def restore_profile(self, user_id: str, given: Carried, *, timeout_s: float) -> pb.RestoreProfileResponse:
+        """See `ports.Operations`."""
+        if not isinstance(given, pb.RestoreProfileRequest):
+            raise Fault(Reason.INTERNAL, "a profile to give back is not what the handler read")
+        request = router_pb2.RestoreProfileRequest(
+            user_id=user_id,
+            questions=[
+                router_pb2.CountedQuestion(id=one.id, intent=one.intent, facet=one.facet, asked_at=one.asked_at)
+                for one in given.questions
+            ],
+            lasting_interests=[
+                router_pb2.NamedWeight(name=one.name, weight=one.weight) for one in given.lasting_interests
+            ],
+        )
+        told = await call(self._router.RestoreProfile, request, timeout_s=timeout_s)
+        return pb.RestoreProfileResponse(questions=told.questions, interests=told.interests)
 
     async def erase_profile(self, user_id: str, *, timeout_s: float) -> bool:
         """See `ports.Operations`."""

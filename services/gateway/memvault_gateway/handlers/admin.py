@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _M = TypeVar("_M", bound=Message)
 _LISTED = 100
+_RESTORED_AT_ONCE = 1000
 
 
 class AdminHandlers(AdminServiceServicer):
@@ -64,7 +65,27 @@ class AdminHandlers(AdminServiceServicer):
     ) -> pb.GetProfileResponse:
         refuse_unknown(request)
         user_id = edge.check_user(request.user_id)
-        return _as(pb.GetProfileResponse, await self._operations.profile(user_id, timeout_s=self._timeout_s))
+        found = await self._operations.profile(user_id, whole=request.whole, timeout_s=self._timeout_s)
+        return _as(pb.GetProfileResponse, found)
+
+    async def RestoreProfile(
+        self,
+        request: pb.RestoreProfileRequest,
+        context: ServicerContext[pb.RestoreProfileRequest, pb.RestoreProfileResponse],
+    ) -> pb.RestoreProfileResponse:
+        refuse_unknown(request)
+        user_id = edge.check_user(request.user_id)
+        if max(len(request.questions), len(request.lasting_interests)) > _RESTORED_AT_ONCE:
+            message = f"give back at most {_RESTORED_AT_ONCE} questions and interests in one call"
+            raise Fault(Reason.FIELD_INVALID, message, field="questions")
+        for one in request.questions:
+            edge.check_block_id(one.id, "questions.id")
+            if not one.HasField("asked_at"):
+                raise Fault(Reason.FIELD_INVALID, "say when each question was asked", field="questions.asked_at")
+        for interest in request.lasting_interests:
+            edge.check_short(interest.name, "lasting_interests.name")
+        told = await self._operations.restore_profile(user_id, request, timeout_s=self._timeout_s)
+        return _as(pb.RestoreProfileResponse, told)
 
     async def EraseProfile(
         self,

@@ -20,6 +20,7 @@ _WHERE = re.compile(r"Failed to parse (?P<field>\w{1,80}) field")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _AnyDescriptor = Any  # the C implementation's descriptors and the documented ones share no type
 _MOST_PARAMETERS = 32
+_BOOLEANS = {"true": True, "false": False}
 _TIMESTAMP = "google.protobuf.Timestamp"
 
 
@@ -68,7 +69,10 @@ def read_query(query_string: bytes, kind: type[_M], path: Mapping[str, str] | No
         ) from error
     except ValueError as error:
         raise Fault(Reason.FIELD_INVALID, "the query string has too many parameters", field="query") from error
-    return _message(_unique([*(path or {}).items(), *pairs]), kind)
+    given = _unique([*(path or {}).items(), *pairs])
+    switches = {name for name, field in kind.DESCRIPTOR.fields_by_name.items() if field.type == field.TYPE_BOOL}
+    typed = {name: _BOOLEANS.get(value, value) if name in switches else value for name, value in given.items()}
+    return _message(typed, kind)
 
 
 def read_segment(raw: bytes, field: str) -> str:

@@ -70,6 +70,14 @@ def operations_of(recall: RecallHandlers, memory: MemoryHandlers, admin: AdminHa
         ),
         Operation("GET", "/v1/profile", a.GetProfileRequest, a.GetProfileResponse, admin.GetProfile, "Read a profile."),
         Operation(
+            "POST",
+            "/v1/profile",
+            a.RestoreProfileRequest,
+            a.RestoreProfileResponse,
+            admin.RestoreProfile,
+            "Give a profile back.",
+        ),
+        Operation(
             "DELETE",
             "/v1/profile",
             a.EraseProfileRequest,

@@ -13,7 +13,7 @@ from memvault_router.domain.prefetch import Prepared
 from memvault_router.domain.profile import Interest, WindowCounts
 from memvault_router.domain.state import Vector
 from memvault_router.domain.threshold import ThresholdNumbers, after_verdict
-from memvault_router.ports import Classified
+from memvault_router.ports import Classified, Counted
 
 
 class MemoryProfiles:
@@ -73,6 +73,27 @@ class MemoryProfiles:
         known = self._interests.get(user_id, {})
         ranked = sorted(known.items(), key=lambda item: (item[1], item[0]), reverse=True)[:limit]
         return [Interest(name, weight / growth_now) for name, weight in ranked]
+
+    async def questions(self, user_id: str) -> list[Counted]:
+        """Return the questions."""
+        known = self._questions.get(user_id, {})
+        counted = [Counted(key, one.intent, one.facet, one.asked_at) for key, one in known.items()]
+        return sorted(counted, key=lambda one: (one.asked_at, one.id))
+
+    async def restore(
+        self, user_id: str, questions: Sequence[Counted], interests: Mapping[str, float], keep: int
+    ) -> tuple[int, int]:
+        """Add what is new."""
+        come = [
+            await self.record(one.id, Classified(user_id, one.intent, one.facet, 1.0, one.asked_at, ""))
+            for one in questions
+        ]
+        known = self._interests.setdefault(user_id, {})
+        larger = {name: weight for name, weight in interests.items() if weight > known.get(name, 0.0)}
+        known.update(larger)
+        ranked = sorted(((weight, name) for name, weight in known.items()), reverse=True)[:keep]
+        self._interests[user_id] = {name: weight for weight, name in ranked}
+        return sum(come), len(larger)
 
     async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
         """Remove topics."""

@@ -1,19 +1,12 @@
-"""Profiles, threshold, archetype vectors and prepared answers in Redis (or Valkey).
+"""Threshold, archetype vectors and prepared answers in Redis (or Valkey).
 
 Keys, all under `memvault:`
-- `profile:{user}:intent:{label}` and `...:facet:{label}`: sorted sets, event id scored by the time it was asked
-- `profile:{user}:interests`: sorted set, name scored by forward-decayed weight
-- `profile:{user}:seen:{event}` and `profile:{user}:topics:{recall}`: markers that expire
-- `profile:{user}:gone`: hash, digest of a forgotten topic to the time it went; expires
-- `profile:users`: set of users with a profile
 - `router:threshold`: the rate of overrulings
 - `router:archetypes:{encoder}`: hash, content hash to vector
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
@@ -23,25 +16,10 @@ import numpy as np
 from memvault.prefetch_key import entry_key, index_key, unpack_index_value
 from memvault_router.adapters.prefetch_entry import parse_entry
 from memvault_router.adapters.redis_guard import RedisGuard
-from memvault_router.domain.labels import FACETS, INTENTS
 from memvault_router.domain.prefetch import Prepared
-from memvault_router.domain.profile import Interest, WindowCounts
 from memvault_router.domain.state import Vector
-from memvault_router.ports import Classified
 
-_USERS = "memvault:profile:users"
 _THRESHOLD = "memvault:router:threshold"
-_DAY_S = 86_400
-_LABELS = tuple([("intent", name) for name in INTENTS] + [("facet", name) for name in FACETS])
-
-_ADD_ONCE = """
-if not redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[1]) then return 0 end
-for place = 3, #ARGV - 1, 2 do redis.call('ZINCRBY', KEYS[2], ARGV[place + 1], ARGV[place]) end
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '0')
-redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[2]))
-redis.call('SADD', KEYS[3], ARGV[#ARGV])
-return 1
-"""
 
 _MOVE = """
 local known = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
@@ -49,163 +27,6 @@ local moved = known + tonumber(ARGV[3]) * (tonumber(ARGV[2]) - known)
 redis.call('SET', KEYS[1], tostring(moved))
 return tostring(moved)
 """
-
-# One script instead of 33 commands, and one text instead of 33 numbers: building and reading those takes longer than
-# all that the router does itself.
-_COUNT = """
-local counts = {}
-for place = 2, #ARGV do
-    for _, key in ipairs(KEYS) do counts[#counts + 1] = redis.call('ZCOUNT', key, ARGV[place], ARGV[1]) end
-end
-return table.concat(counts, ' ')
-"""
-
-
-class RedisProfiles:
-    """`Profiles` in Redis; `seen_s` is how long an event id is remembered."""
-
-    def __init__(self, guard: RedisGuard, *, keep_days: int, seen_s: int) -> None:
-        self._guard = guard
-        self._keep_s = keep_days * _DAY_S
-        self._seen_s = seen_s
-
-    async def record(self, event_id: str, classified: Classified) -> bool:
-        """Count a question once; the event id is the member, so a second time changes nothing."""
-        user, at = classified.user_id, classified.asked_at.timestamp()
-
-        async def work() -> bool:
-            async with self._guard.client.pipeline(transaction=True) as pipe:
-                for kind, label in (("intent", classified.intent), ("facet", classified.facet)):
-                    pipe.zadd(_label_key(user, kind, label), {event_id: at}, nx=True)
-                    pipe.expire(_label_key(user, kind, label), self._keep_s)
-                pipe.sadd(_USERS, user)
-                added = await pipe.execute()
-            return bool(added[0])
-
-        return await self._guard(work)
-
-    async def counts(self, user_id: str, starts: Sequence[datetime], now: datetime) -> list[WindowCounts]:
-        """Count by score range, all labels and windows in one round trip."""
-        keys = [_label_key(user_id, kind, label) for kind, label in _LABELS]
-        bounds = [str(moment.timestamp()) for moment in (now, *starts)]
-
-        async def work() -> bytes:
-            return cast("bytes", await self._guard.client.eval(_COUNT, len(keys), *keys, *bounds))
-
-        flat = [int(count) for count in (await self._guard(work)).split()]
-        windows = []
-        for place in range(len(starts)):
-            row = dict(zip(_LABELS, flat[place * len(_LABELS) : (place + 1) * len(_LABELS)], strict=True))
-            windows.append(
-                WindowCounts(
-                    {name: row["intent", name] for name in INTENTS if row["intent", name]},
-                    {name: row["facet", name] for name in FACETS if row["facet", name]},
-                )
-            )
-        return windows
-
-    async def add_interests(self, user_id: str, event_id: str, grown: Mapping[str, float], keep: int) -> bool:
-        """Add weights in one atomic step."""
-        keys = [f"memvault:profile:{user_id}:seen:{event_id}", f"memvault:profile:{user_id}:interests", _USERS]
-        pairs = [part for name, weight in grown.items() for part in (name, repr(weight))]
-
-        async def work() -> bool:
-            done = self._guard.client.eval(_ADD_ONCE, len(keys), *keys, str(self._seen_s), str(keep), *pairs, user_id)
-            return bool(await done)
-
-        return await self._guard(work)
-
-    async def remember_topics(self, user_id: str, recall_id: str, topics: Sequence[str]) -> None:
-        """Keep the topics of a recall for a day."""
-        key, value = f"memvault:profile:{user_id}:topics:{recall_id}", json.dumps(list(topics), ensure_ascii=False)
-
-        async def work() -> None:
-            await self._guard.client.set(key, value, ex=_DAY_S)
-
-        await self._guard(work)
-
-    async def topics_of(self, user_id: str, recall_id: str) -> Sequence[str]:
-        """Return the kept topics."""
-
-        async def work() -> bytes | None:
-            return cast("bytes | None", await self._guard.client.get(f"memvault:profile:{user_id}:topics:{recall_id}"))
-
-        found = await self._guard(work)
-        return tuple(json.loads(found)) if found else ()
-
-    async def interests(self, user_id: str, growth_now: float, limit: int) -> list[Interest]:
-        """Return the largest interests."""
-
-        async def work() -> list[tuple[bytes, float]]:
-            key = f"memvault:profile:{user_id}:interests"
-            return cast(
-                "list[tuple[bytes, float]]", await self._guard.client.zrevrange(key, 0, limit - 1, withscores=True)
-            )
-
-        return [Interest(name.decode(), float(weight) / growth_now) for name, weight in await self._guard(work)]
-
-    async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
-        """Remove topics from the interests and from every recall; what stays of them is a digest, for a day."""
-        key, gone = f"memvault:profile:{user_id}:gone", {_digest(topic): repr(at.timestamp()) for topic in topics}
-
-        async def work() -> None:
-            client = self._guard.client
-            await client.hset(key, mapping=cast("dict[Any, Any]", gone))
-            await client.expire(key, _DAY_S)
-            await client.zrem(f"memvault:profile:{user_id}:interests", *topics)
-            async for recall in client.scan_iter(match=f"memvault:profile:{_quoted(user_id)}:topics:*", count=1000):
-                await self._drop_from(recall, frozenset(topics))
-
-        await self._guard(work)
-
-    async def _drop_from(self, recall: bytes, topics: frozenset[str]) -> None:
-        known = json.loads(cast("bytes | None", await self._guard.client.get(recall)) or "[]")
-        left = [topic for topic in known if topic not in topics]
-        if len(left) < len(known):
-            await self._guard.client.set(recall, json.dumps(left, ensure_ascii=False), keepttl=True)
-
-    async def forgotten_since(self, user_id: str, topics: Sequence[str], at: datetime) -> Sequence[str]:
-        """Return what went, as far as it is remembered."""
-
-        async def work() -> list[bytes | None]:
-            key, fields = f"memvault:profile:{user_id}:gone", [_digest(topic) for topic in topics]
-            return await cast("Awaitable[list[bytes | None]]", self._guard.client.hmget(key, fields))
-
-        went = zip(topics, await self._guard(work), strict=True)
-        return tuple(topic for topic, moment in went if moment is not None and float(moment) >= at.timestamp())
-
-    async def erase(self, user_id: str) -> bool:
-        """Remove every key of the user."""
-
-        async def work() -> bool:
-            client = self._guard.client
-            keys = [key async for key in client.scan_iter(match=f"memvault:profile:{_quoted(user_id)}:*", count=1000)]
-            removed = await client.delete(*keys) if keys else 0
-            await client.srem(_USERS, user_id)
-            return bool(removed)
-
-        return await self._guard(work)
-
-    async def expire(self, user_id: str, before: datetime) -> int:
-        """Remove old questions of one user or of all."""
-        users = [user_id] if user_id else await self._users()
-        removed = 0
-        for user in users:
-            removed += await self._guard(lambda user=user: self._expire_one(user, before))  # type: ignore[misc]
-        return removed
-
-    async def _users(self) -> list[str]:
-        async def work() -> set[bytes]:
-            return cast("set[bytes]", await self._guard.client.smembers(_USERS))
-
-        return sorted(user.decode() for user in await self._guard(work))
-
-    async def _expire_one(self, user_id: str, before: datetime) -> int:
-        async with self._guard.client.pipeline(transaction=False) as pipe:
-            for kind, label in _LABELS:
-                pipe.zremrangebyscore(_label_key(user_id, kind, label), "-inf", f"({before.timestamp()}")
-            removed = cast("list[int]", await pipe.execute())
-        return sum(removed[: len(INTENTS)])
 
 
 class RedisThreshold:
@@ -296,17 +117,5 @@ class RedisPrepared:
         return live
 
 
-def _label_key(user_id: str, kind: str, label: str) -> str:
-    return f"memvault:profile:{user_id}:{kind}:{label}"
-
-
-def _digest(topic: str) -> str:
-    return hashlib.sha256(topic.encode()).hexdigest()[:32]
-
-
 def _archetypes(encoder_id: str) -> str:
     return f"memvault:router:archetypes:{encoder_id}"
-
-
-def _quoted(user_id: str) -> str:
-    return "".join(f"\\{letter}" if letter in "*?[]\\^-" else letter for letter in user_id)

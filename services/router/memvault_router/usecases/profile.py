@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from memvault_router.domain.labels import FACETS, INTENTS
 from memvault_router.domain.profile import Interest, frequencies, growth, window_starts
 from memvault_router.domain.state import Frequencies
-from memvault_router.ports import Classified, Profiles
+from memvault_router.ports import Classified, Counted, Profiles
 from memvault_router.settings import RouterSettings
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
@@ -21,6 +21,14 @@ class ProfileView:
     """What is known about a user."""
 
     frequencies: Frequencies
+    interests: tuple[Interest, ...]
+
+
+@dataclass(frozen=True)
+class WholeProfile:
+    """All that a profile is made of; the weights of `interests` are forward-decayed, as of `EPOCH`."""
+
+    questions: tuple[Counted, ...]
     interests: tuple[Interest, ...]
 
 
@@ -80,6 +88,23 @@ class AttentionProfile:
         numbers = self._settings.interests
         known = await self._store.interests(user_id, growth(now, EPOCH, numbers.half_life_days), numbers.keep)
         return ProfileView(await self.read_frequencies(user_id, now), tuple(known))
+
+    async def whole(self, user_id: str) -> WholeProfile:
+        """Return all that the profile is made of, to take it along."""
+        known = await self._store.interests(user_id, 1.0, self._settings.interests.keep)
+        return WholeProfile(tuple(await self._store.questions(user_id)), tuple(known))
+
+    async def restore(self, user_id: str, given: WholeProfile, now: datetime) -> tuple[int, int]:
+        """Give a profile back; how many questions and interests were not known. The same again changes nothing."""
+        longest = max(window.days for window in self._settings.windows)
+        first = now - timedelta(days=longest)
+        questions = [
+            one
+            for one in given.questions
+            if one.id and one.intent in INTENTS and one.facet in FACETS and first <= one.asked_at <= now
+        ]
+        weights = {one.name.strip(): one.weight for one in given.interests if one.name.strip() and one.weight > 0}
+        return await self._store.restore(user_id, questions, weights, self._settings.interests.keep)
 
     async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
         """Take topics out of the interests: no memory of the user has them any more (R-62)."""
