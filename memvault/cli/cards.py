@@ -75,6 +75,9 @@ def head(response: Json) -> RenderableType:
     if check not in {"", "skipped"}:
         words.append("  ·  ", style="dim")
         words.append(f"self-check: {check}", style="red" if check == "insufficient" else "")
+    if response.get("grouping") == "conversation" and response.get("cards"):
+        words.append("  ·  ", style="dim")
+        words.append("by conversation, newest first")
     words.append("  ·  ", style="dim")
     words.append(f"{float(response.get('took_ms', 0)):.0f} ms", style="bold")
     return words

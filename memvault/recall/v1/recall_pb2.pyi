@@ -185,7 +185,7 @@ class Withheld(_message.Message):
     def __init__(self, reason: _Optional[str] = ..., count: _Optional[int] = ..., rules: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RecallResponse(_message.Message):
-    __slots__ = ("recall_id", "query", "intent", "intent_confidence", "facet", "thinking_mode", "retrieval_mode", "confidence", "cards", "cascade_cards", "self_check", "degraded", "packing", "text", "explanation", "answered_from", "write_version", "candidates", "trace", "took_ms", "trace_id", "withheld")
+    __slots__ = ("recall_id", "query", "intent", "intent_confidence", "facet", "thinking_mode", "retrieval_mode", "confidence", "cards", "cascade_cards", "self_check", "degraded", "packing", "text", "explanation", "answered_from", "write_version", "candidates", "trace", "took_ms", "trace_id", "withheld", "grouping")
     RECALL_ID_FIELD_NUMBER: _ClassVar[int]
     QUERY_FIELD_NUMBER: _ClassVar[int]
     INTENT_FIELD_NUMBER: _ClassVar[int]
@@ -208,6 +208,7 @@ class RecallResponse(_message.Message):
     TOOK_MS_FIELD_NUMBER: _ClassVar[int]
     TRACE_ID_FIELD_NUMBER: _ClassVar[int]
     WITHHELD_FIELD_NUMBER: _ClassVar[int]
+    GROUPING_FIELD_NUMBER: _ClassVar[int]
     recall_id: str
     query: str
     intent: str
@@ -230,4 +231,5 @@ class RecallResponse(_message.Message):
     took_ms: float
     trace_id: str
     withheld: _containers.RepeatedCompositeFieldContainer[Withheld]
-    def __init__(self, recall_id: _Optional[str] = ..., query: _Optional[str] = ..., intent: _Optional[str] = ..., intent_confidence: _Optional[float] = ..., facet: _Optional[str] = ..., thinking_mode: _Optional[str] = ..., retrieval_mode: _Optional[str] = ..., confidence: _Optional[str] = ..., cards: _Optional[_Iterable[_Union[_types_pb2.Card, _Mapping]]] = ..., cascade_cards: _Optional[_Iterable[_Union[_types_pb2.Card, _Mapping]]] = ..., self_check: _Optional[str] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., packing: _Optional[_Union[Packing, _Mapping]] = ..., text: _Optional[str] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., answered_from: _Optional[str] = ..., write_version: _Optional[int] = ..., candidates: _Optional[_Iterable[_Union[Candidate, _Mapping]]] = ..., trace: _Optional[_Iterable[_Union[_types_pb2.TraceSpan, _Mapping]]] = ..., took_ms: _Optional[float] = ..., trace_id: _Optional[str] = ..., withheld: _Optional[_Iterable[_Union[Withheld, _Mapping]]] = ...) -> None: ...
+    grouping: str
+    def __init__(self, recall_id: _Optional[str] = ..., query: _Optional[str] = ..., intent: _Optional[str] = ..., intent_confidence: _Optional[float] = ..., facet: _Optional[str] = ..., thinking_mode: _Optional[str] = ..., retrieval_mode: _Optional[str] = ..., confidence: _Optional[str] = ..., cards: _Optional[_Iterable[_Union[_types_pb2.Card, _Mapping]]] = ..., cascade_cards: _Optional[_Iterable[_Union[_types_pb2.Card, _Mapping]]] = ..., self_check: _Optional[str] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., packing: _Optional[_Union[Packing, _Mapping]] = ..., text: _Optional[str] = ..., explanation: _Optional[_Union[Explanation, _Mapping]] = ..., answered_from: _Optional[str] = ..., write_version: _Optional[int] = ..., candidates: _Optional[_Iterable[_Union[Candidate, _Mapping]]] = ..., trace: _Optional[_Iterable[_Union[_types_pb2.TraceSpan, _Mapping]]] = ..., took_ms: _Optional[float] = ..., trace_id: _Optional[str] = ..., withheld: _Optional[_Iterable[_Union[Withheld, _Mapping]]] = ..., grouping: _Optional[str] = ...) -> None: ...

@@ -161,6 +161,14 @@ def test_recall_trace_prints_the_spans_as_a_tree_in_order_of_their_begin(gateway
     assert "└── search search" in tree[3]
 
 
+@pytest.mark.r("R-09")
+@pytest.mark.parametrize(("grouping", "told"), [("conversation", True), ("", False)])
+def test_cards_that_do_not_stand_by_score_say_what_they_stand_by(gateway, memvault, capsys, grouping, told):
+    gateway.answer("/v1/recall", RESPONSE | {"grouping": grouping})
+    assert memvault("recall", "x") == Exit.OK
+    assert ("by conversation, newest first" in " ".join(capsys.readouterr().out.split())) is told
+
+
 def test_a_memory_without_an_event_time_is_shown_with_the_day_it_was_recorded(gateway, memvault, capsys):
     card = {"block_id": "n1", "kind": "block", "text": "x", "recorded_at": "2026-03-01T12:00:00Z"}
     gateway.answer("/v1/recall", RESPONSE | {"cards": [card], "cascade_cards": []})

@@ -55,6 +55,16 @@ async def test_a_fast_question_gets_cards_and_no_walk(world: Any) -> None:
     assert (list(answer.cascade_cards), answer.self_check, world.graph.modes) == ([], "skipped", [])
 
 
+@pytest.mark.r("R-09")
+@pytest.mark.parametrize("grouping", ["conversation", ""])
+async def test_an_answer_says_what_its_cards_are_ordered_by(world: Any, grouping: str) -> None:
+    fill(world)
+    world.router.known["Rust"] = Understanding(query="Rust", facet="recollection", grouping=grouping)
+    answer = await ask(world, "Rust", format="cards")
+    assert answer.grouping == grouping
+    assert ("By conversation, the newest first." in answer.text.split("\n\n")) is bool(grouping)
+
+
 @pytest.mark.r("R-05")
 async def test_an_explanation_tells_what_habits_multiplied_the_intents_with(world: Any) -> None:
     fill(world)

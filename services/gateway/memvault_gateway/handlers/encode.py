@@ -36,6 +36,7 @@ def answer_message(answer: Answer, *, explain: bool) -> recall_pb2.RecallRespons
         answered_from=answer.answered_from,
         write_version=answer.write_version,
         took_ms=answer.took_ms,
+        grouping="" if answer.notes is None else answer.notes.understanding.grouping,
         withheld=[recall_pb2.Withheld(reason=one.reason, count=one.count, rules=one.rules) for one in answer.withheld],
     )
     if isinstance(answer.candidates, tuple):

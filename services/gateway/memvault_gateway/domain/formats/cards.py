@@ -11,6 +11,8 @@ _SIDE = "│ "
 def render(answer: Answer) -> str:
     """Return the answer as cards: a head with place, title and score, the quoted text, a foot with the origin."""
     parts = [quoted.notice(answer)]
+    if answer.cards and answer.notes is not None and answer.notes.understanding.grouping == "conversation":
+        parts.append("By conversation, the newest first.")
     parts += [_card(f"{number}", card) for number, card in enumerate(answer.cards, start=1)]
     parts += [_card(f"r{number}", card) for number, card in enumerate(answer.cascade_cards, start=1)]
     if answer.withheld:
