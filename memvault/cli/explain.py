@@ -77,6 +77,7 @@ def _question(explanation: Json) -> RenderableType:
         ("the profile's part", _factors(explanation.get("prior", []))),
         ("words", ", ".join(explanation.get("keyword_matches", []))),
         ("completed to", explanation.get("completed_query", "")),
+        ("asked as", " | ".join(explanation.get("parts", []))),
         ("time", _range(explanation)),
         ("layers", ", ".join(explanation.get("layers", []))),
         ("strengths", f"{explanation.get('scoring_profile', '')} ({explanation.get('profile', '')})"),

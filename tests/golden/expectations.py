@@ -255,7 +255,7 @@ _EXPLAINED = (
     "time_filtered",
     "profile",
 )
-_LISTS = ("keyword_matches", "layers", "entities", "self_check_steps")
+_LISTS = ("keyword_matches", "layers", "entities", "self_check_steps", "parts")
 
 EXPECTATIONS: Mapping[str, Check] = {
     **{name: partial(_field, name) for name in (*_FIELDS, *_EXPLAINED)},

@@ -48,6 +48,8 @@ from memvault_search.usecases.vaults import Vaults
 from memvault_search.usecases.write_barrier import WriteBarrier
 
 PROFILE: Profile = "tuned"
+WHOLE = ("parts",)
+"""Switched off: a case holds the lists of one question, so that numbers are fitted on questions as they are asked."""
 LIMIT = 100
 CALL_S = 120.0
 NO_COPIES = 0.8
@@ -66,7 +68,7 @@ class Asked:
     reranked: int
 
 
-async def ask_all(addresses: Mapping[str, str], scopes: Sequence[Scope], off: Sequence[str] = ()) -> list[Asked]:
+async def ask_all(addresses: Mapping[str, str], scopes: Sequence[Scope], off: Sequence[str] = WHOLE) -> list[Asked]:
     """Ask every question of the scopes; `addresses` are those of the house's services.
 
     Raises:

@@ -117,7 +117,7 @@ class HopTime(_message.Message):
     def __init__(self, hop: _Optional[str] = ..., took_ms: _Optional[float] = ...) -> None: ...
 
 class Explanation(_message.Message):
-    __slots__ = ("raw_distribution", "distribution", "funnel", "keyword_matches", "completed_query", "time_expression", "time_range", "time_filtered", "layers", "scoring_profile", "profile", "skipped", "times", "candidates_found", "reranked", "relevance", "entities", "self_check_steps", "notes", "prior")
+    __slots__ = ("raw_distribution", "distribution", "funnel", "keyword_matches", "completed_query", "time_expression", "time_range", "time_filtered", "layers", "scoring_profile", "profile", "skipped", "times", "candidates_found", "reranked", "relevance", "entities", "self_check_steps", "notes", "prior", "parts")
     RAW_DISTRIBUTION_FIELD_NUMBER: _ClassVar[int]
     DISTRIBUTION_FIELD_NUMBER: _ClassVar[int]
     FUNNEL_FIELD_NUMBER: _ClassVar[int]
@@ -138,6 +138,7 @@ class Explanation(_message.Message):
     SELF_CHECK_STEPS_FIELD_NUMBER: _ClassVar[int]
     NOTES_FIELD_NUMBER: _ClassVar[int]
     PRIOR_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
     raw_distribution: _containers.RepeatedCompositeFieldContainer[IntentProbability]
     distribution: _containers.RepeatedCompositeFieldContainer[IntentProbability]
     funnel: str
@@ -158,7 +159,8 @@ class Explanation(_message.Message):
     self_check_steps: _containers.RepeatedScalarFieldContainer[str]
     notes: _containers.RepeatedScalarFieldContainer[str]
     prior: _containers.RepeatedCompositeFieldContainer[IntentFactor]
-    def __init__(self, raw_distribution: _Optional[_Iterable[_Union[IntentProbability, _Mapping]]] = ..., distribution: _Optional[_Iterable[_Union[IntentProbability, _Mapping]]] = ..., funnel: _Optional[str] = ..., keyword_matches: _Optional[_Iterable[str]] = ..., completed_query: _Optional[str] = ..., time_expression: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_filtered: _Optional[bool] = ..., layers: _Optional[_Iterable[str]] = ..., scoring_profile: _Optional[str] = ..., profile: _Optional[str] = ..., skipped: _Optional[_Iterable[_Union[Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[HopTime, _Mapping]]] = ..., candidates_found: _Optional[int] = ..., reranked: _Optional[int] = ..., relevance: _Optional[float] = ..., entities: _Optional[_Iterable[str]] = ..., self_check_steps: _Optional[_Iterable[str]] = ..., notes: _Optional[_Iterable[str]] = ..., prior: _Optional[_Iterable[_Union[IntentFactor, _Mapping]]] = ...) -> None: ...
+    parts: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, raw_distribution: _Optional[_Iterable[_Union[IntentProbability, _Mapping]]] = ..., distribution: _Optional[_Iterable[_Union[IntentProbability, _Mapping]]] = ..., funnel: _Optional[str] = ..., keyword_matches: _Optional[_Iterable[str]] = ..., completed_query: _Optional[str] = ..., time_expression: _Optional[str] = ..., time_range: _Optional[_Union[_types_pb2.TimeRange, _Mapping]] = ..., time_filtered: _Optional[bool] = ..., layers: _Optional[_Iterable[str]] = ..., scoring_profile: _Optional[str] = ..., profile: _Optional[str] = ..., skipped: _Optional[_Iterable[_Union[Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[HopTime, _Mapping]]] = ..., candidates_found: _Optional[int] = ..., reranked: _Optional[int] = ..., relevance: _Optional[float] = ..., entities: _Optional[_Iterable[str]] = ..., self_check_steps: _Optional[_Iterable[str]] = ..., notes: _Optional[_Iterable[str]] = ..., prior: _Optional[_Iterable[_Union[IntentFactor, _Mapping]]] = ..., parts: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Packing(_message.Message):
     __slots__ = ("token_budget", "tokens_used", "left_out", "summarised", "folded")

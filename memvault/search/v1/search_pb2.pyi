@@ -87,7 +87,7 @@ class SearchHit(_message.Message):
     def __init__(self, block: _Optional[_Union[_types_pb2.Block, _Mapping]] = ..., score: _Optional[float] = ..., highlight: _Optional[str] = ..., explanation: _Optional[_Union[_types_pb2.CardExplanation, _Mapping]] = ..., similarity: _Optional[float] = ...) -> None: ...
 
 class ScoreReference(_message.Message):
-    __slots__ = ("lists", "best_scoring_score", "scoring_low", "scoring_high", "rerank_low", "rerank_high", "reranked", "scored", "boost_centre", "blend_floor")
+    __slots__ = ("lists", "best_scoring_score", "scoring_low", "scoring_high", "rerank_low", "rerank_high", "reranked", "scored", "boost_centre", "blend_floor", "rerank_lifts")
     class RankedList(_message.Message):
         __slots__ = ("ranker", "scores", "limit", "weight")
         RANKER_FIELD_NUMBER: _ClassVar[int]
@@ -109,6 +109,7 @@ class ScoreReference(_message.Message):
     SCORED_FIELD_NUMBER: _ClassVar[int]
     BOOST_CENTRE_FIELD_NUMBER: _ClassVar[int]
     BLEND_FLOOR_FIELD_NUMBER: _ClassVar[int]
+    RERANK_LIFTS_FIELD_NUMBER: _ClassVar[int]
     lists: _containers.RepeatedCompositeFieldContainer[ScoreReference.RankedList]
     best_scoring_score: float
     scoring_low: float
@@ -119,7 +120,8 @@ class ScoreReference(_message.Message):
     scored: _containers.RepeatedCompositeFieldContainer[ScoredBlock]
     boost_centre: float
     blend_floor: float
-    def __init__(self, lists: _Optional[_Iterable[_Union[ScoreReference.RankedList, _Mapping]]] = ..., best_scoring_score: _Optional[float] = ..., scoring_low: _Optional[float] = ..., scoring_high: _Optional[float] = ..., rerank_low: _Optional[float] = ..., rerank_high: _Optional[float] = ..., reranked: _Optional[bool] = ..., scored: _Optional[_Iterable[_Union[ScoredBlock, _Mapping]]] = ..., boost_centre: _Optional[float] = ..., blend_floor: _Optional[float] = ...) -> None: ...
+    rerank_lifts: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, lists: _Optional[_Iterable[_Union[ScoreReference.RankedList, _Mapping]]] = ..., best_scoring_score: _Optional[float] = ..., scoring_low: _Optional[float] = ..., scoring_high: _Optional[float] = ..., rerank_low: _Optional[float] = ..., rerank_high: _Optional[float] = ..., reranked: _Optional[bool] = ..., scored: _Optional[_Iterable[_Union[ScoredBlock, _Mapping]]] = ..., boost_centre: _Optional[float] = ..., blend_floor: _Optional[float] = ..., rerank_lifts: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class ScoredBlock(_message.Message):
     __slots__ = ("block_id", "score")
@@ -140,7 +142,7 @@ class WithheldBlock(_message.Message):
     def __init__(self, block_id: _Optional[str] = ..., rules: _Optional[_Iterable[str]] = ..., screened_version: _Optional[str] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
-    __slots__ = ("hits", "confidence", "relevance", "candidates", "reference", "degraded", "skipped", "times", "candidates_found", "reranked", "write_version", "scoring_profile", "profile", "query_vector", "time_filtered", "withheld")
+    __slots__ = ("hits", "confidence", "relevance", "candidates", "reference", "degraded", "skipped", "times", "candidates_found", "reranked", "write_version", "scoring_profile", "profile", "query_vector", "time_filtered", "withheld", "parts")
     HITS_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     RELEVANCE_FIELD_NUMBER: _ClassVar[int]
@@ -157,6 +159,7 @@ class SearchResponse(_message.Message):
     QUERY_VECTOR_FIELD_NUMBER: _ClassVar[int]
     TIME_FILTERED_FIELD_NUMBER: _ClassVar[int]
     WITHHELD_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
     hits: _containers.RepeatedCompositeFieldContainer[SearchHit]
     confidence: str
     relevance: float
@@ -173,7 +176,8 @@ class SearchResponse(_message.Message):
     query_vector: bytes
     time_filtered: bool
     withheld: _containers.RepeatedCompositeFieldContainer[WithheldBlock]
-    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., confidence: _Optional[str] = ..., relevance: _Optional[float] = ..., candidates: _Optional[_Iterable[_Union[_recall_pb2.Candidate, _Mapping]]] = ..., reference: _Optional[_Union[ScoreReference, _Mapping]] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., candidates_found: _Optional[int] = ..., reranked: _Optional[int] = ..., write_version: _Optional[int] = ..., scoring_profile: _Optional[str] = ..., profile: _Optional[str] = ..., query_vector: _Optional[bytes] = ..., time_filtered: _Optional[bool] = ..., withheld: _Optional[_Iterable[_Union[WithheldBlock, _Mapping]]] = ...) -> None: ...
+    parts: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, hits: _Optional[_Iterable[_Union[SearchHit, _Mapping]]] = ..., confidence: _Optional[str] = ..., relevance: _Optional[float] = ..., candidates: _Optional[_Iterable[_Union[_recall_pb2.Candidate, _Mapping]]] = ..., reference: _Optional[_Union[ScoreReference, _Mapping]] = ..., degraded: _Optional[_Iterable[_Union[_types_pb2.Degradation, _Mapping]]] = ..., skipped: _Optional[_Iterable[_Union[_recall_pb2.Skip, _Mapping]]] = ..., times: _Optional[_Iterable[_Union[_recall_pb2.HopTime, _Mapping]]] = ..., candidates_found: _Optional[int] = ..., reranked: _Optional[int] = ..., write_version: _Optional[int] = ..., scoring_profile: _Optional[str] = ..., profile: _Optional[str] = ..., query_vector: _Optional[bytes] = ..., time_filtered: _Optional[bool] = ..., withheld: _Optional[_Iterable[_Union[WithheldBlock, _Mapping]]] = ..., parts: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
     __slots__ = ("understanding", "conditions", "block_ids", "reference", "candidates", "since_write_version", "limit")

@@ -22,6 +22,7 @@ from memvault_search.adapters.announcer import BusAnnouncer
 from memvault_search.adapters.embedder_cache import CachedEmbedder
 from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
+from memvault_search.adapters.parts_file import load_parts
 from memvault_search.adapters.persons_file import load_persons
 from memvault_search.adapters.predicates_file import load_single_valued
 from memvault_search.adapters.rerank_client import RerankClient
@@ -150,6 +151,7 @@ class Parts:
                 Finishing(index, cached, self.reranker or RerankClient(self.peers.rerank, encoder_id=embedder.id)),
                 self.profiles,
                 load_strengths(),
+                load_parts(),
                 time_left_s=deadline.remaining_s,
                 stopwatch=lambda: Stopwatch(self.observer),
             ),

@@ -51,7 +51,8 @@ class Finding(_Section):
     `recent_shares`: of the weight of `recent`, by facet; 1 where none is named. `self_as_context`: a block without
     neighbours stands in the context lists with its own text. `words_by_known_share`: the sparse lists weigh the
     share of the question's words that the vault knows. `rerank_among_neighbours`: the reranker reads a turn together
-    with the turns before and after it.
+    with the turns before and after it. `most_parts`: into how many questions a text is divided at most (1: it is asked
+    as it is), if it has at most `parts_longest` characters.
     """
 
     per_ranker: Positive
@@ -66,6 +67,8 @@ class Finding(_Section):
     self_as_context: bool
     words_by_known_share: bool
     rerank_among_neighbours: bool
+    most_parts: Positive
+    parts_longest: Positive
 
 
 class Writing(_Section):

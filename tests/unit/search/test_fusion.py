@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault_search.domain.fusion import Cutoffs, FusionNumbers, Ranking, Side, cutoffs, fuse, fuse_late
+from memvault_search.domain.fusion import (
+    Cutoffs,
+    FusionNumbers,
+    Ranking,
+    Side,
+    base_name,
+    cutoffs,
+    fuse,
+    fuse_late,
+    of_part,
+    part_of,
+)
 
 REFERENCE = FusionNumbers(method="rrf", k=60, ceiling="one_side", floor=0.0, dense_spread=0.0, sparse_spread=0.0)
 UNCUT = FusionNumbers(method="rrf", k=60, ceiling="all_sides", floor=0.0, dense_spread=0.0, sparse_spread=0.0)
@@ -189,3 +200,55 @@ def test_rising_in_one_ranker_never_costs_a_block_its_place(lists: list[list[tup
     raised[0] += 1000
     after = fuse([Ranking("r0", "dense", rankings[0].ids, raised, 10), *rankings[1:]], REFERENCE)
     assert after.ids.index(rankings[0].ids[0]) <= before.ids.index(rankings[0].ids[0])
+
+
+PARTED = [
+    ranking("dense#1", "dense", "a", "x", "b"),
+    ranking("sparse#1", "sparse", "a", "x"),
+    ranking("dense#2", "dense", "b", "x", "a"),
+    ranking("sparse#2", "sparse", "b", "x"),
+]
+
+
+@pytest.mark.r("R-10")
+@pytest.mark.parametrize("numbers", [UNCUT, REFERENCE])
+def test_of_a_question_in_parts_a_block_has_the_score_of_the_part_that_it_answers_best(numbers: FusionNumbers) -> None:
+    fused = fuse(PARTED, numbers)
+    assert fused.ids == ("a", "b", "x")
+    assert as_dict(fused.ids, fused.score) == pytest.approx({"a": 2 / 61, "b": 2 / 61, "x": 2 / 62})
+    assert fused.base[:2].tolist() == [1.0, 1.0]
+    votes = dict(zip(fused.rankers, fused.votes[0].tolist(), strict=True))
+    assert votes == pytest.approx({"dense#1": 1 / 61, "sparse#1": 1 / 61, "dense#2": 0.0, "sparse#2": 0.0})
+    assert fused.votes.sum(axis=1) == pytest.approx(fused.score)
+
+
+@pytest.mark.r("R-10")
+def test_a_ranker_of_the_whole_question_speaks_for_every_part() -> None:
+    whole = ranking("hyde", "dense", "x", "b")
+    fused = fuse([*PARTED, whole], UNCUT)
+    score = as_dict(fused.ids, fused.score)
+    assert score == pytest.approx({"a": 2 / 61, "b": 2 / 61 + 1 / 62, "x": 2 / 62 + 1 / 61})
+    assert fused.base.max() <= 1.0
+
+
+@pytest.mark.r("R-14")
+def test_a_late_block_of_a_question_in_parts_has_the_place_that_it_had() -> None:
+    first = fuse(PARTED, UNCUT)
+    tables = {one.name: as_dict(one.ids, one.scores) for one in PARTED}
+    again = fuse_late(
+        {name: [tables[one.name].get(name, math.nan) for one in PARTED] for name in first.ids}, cutoffs(PARTED), UNCUT
+    )
+    assert (again.ids, again.base.tolist()) == (first.ids, first.base.tolist())
+
+
+@given(st.permutations(range(4)))
+def test_the_order_of_the_rankers_of_parts_changes_nothing(order: list[int]) -> None:
+    first, other = fuse(PARTED, UNCUT), fuse([PARTED[place] for place in order], UNCUT)
+    assert (first.ids, first.score.tolist()) == (other.ids, other.score.tolist())
+
+
+def test_a_rankers_name_tells_the_part_that_it_looks_for() -> None:
+    for part in (0, 1, 12):
+        name = of_part("dense_self", part)
+        assert (base_name(name), part_of(name)) == ("dense_self", part)
+    assert of_part("dense_self", 0) == "dense_self"

@@ -57,6 +57,7 @@ class SearchClient:
             query_vector=found.query_vector,
             time_filtered=found.time_filtered,
             held_back=_held_back(found.withheld),
+            parts=tuple(found.parts),
             degraded=wire.degradations(found.degraded),
             skipped=wire.skips(found.skipped),
             times=wire.hop_times(found.times),

@@ -196,7 +196,10 @@ class Card:
 
 @dataclass(frozen=True)
 class Found:
-    """What search found, best first. `relevance` and `relevances` are calibrated similarities, in [0, 1]."""
+    """What search found, best first. `relevance` and `relevances` are calibrated similarities, in [0, 1].
+
+    `parts`: the questions that were looked for instead of the whole, if it asked several things.
+    """
 
     cards: tuple[Card, ...] = ()
     confidence: str = "low"
@@ -212,6 +215,7 @@ class Found:
     query_vector: bytes = b""
     time_filtered: bool = False
     held_back: tuple[HeldBack, ...] = ()
+    parts: tuple[str, ...] = ()
     degraded: tuple[Degradation, ...] = ()
     skipped: tuple[Skip, ...] = ()
     times: tuple[HopTime, ...] = ()

@@ -14,5 +14,5 @@ SOURCE_KINDS: Final = ("hand_written", "document", "conversation", "agent", "web
 VERDICTS: Final = ("up", "down", "rejected")
 WAITS: Final = ("accepted", "indexed")
 ON_UNSAFE: Final = ("refuse", "redact", "mark")
-SWITCHES: Final = ("gate", "rerank", "cascade", "prefetch", "personalise", "time_filter", "completion")
+SWITCHES: Final = ("gate", "rerank", "cascade", "prefetch", "personalise", "time_filter", "completion", "parts")
 SWITCH_GROUPS: Final = ("view", "ranker", "stage")

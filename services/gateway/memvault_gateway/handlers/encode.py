@@ -118,6 +118,7 @@ def _explanation(notes: Notes) -> recall_pb2.Explanation:
         completed_query=understood.query,
         time_expression=understood.time_expression,
         time_filtered=found.time_filtered,
+        parts=found.parts,
         layers=understood.layers,
         scoring_profile=found.scoring_profile or understood.scoring_profile,
         profile=found.profile,

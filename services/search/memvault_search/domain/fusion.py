@@ -21,6 +21,24 @@ Side = Literal["dense", "sparse"]
 ABSENT = 0
 TIMES = frozenset({"recent"})
 """Rankers whose scores are times: their places mean something, their distances nothing."""
+_PART = "#"
+"""Behind the name of a ranker that looks for one part of a question, and before the part's number, from 1."""
+
+
+def of_part(ranker: str, part: int) -> str:
+    """Return the name under which a ranker looks for a part of a question; part 0 is the whole."""
+    return f"{ranker}{_PART}{part}" if part else ranker
+
+
+def base_name(ranker: str) -> str:
+    """Return the ranker's name without the part that it looks for."""
+    return ranker.partition(_PART)[0]
+
+
+def part_of(ranker: str) -> int:
+    """Return the part that a ranker of this name looks for, from 1; 0: the whole question."""
+    number = ranker.partition(_PART)[2]
+    return int(number) if number.isdecimal() else 0
 
 
 @dataclass(frozen=True)
@@ -102,7 +120,8 @@ class Fused:
     """`score` and `base`: (n,), by falling score, ties by id. `ranks`: (n, r), from 1; ABSENT = 0.
 
     `base` lies in [0, 1] and is where scoring starts (R-13). `votes`: (n, r), what each ranker gave by the weight
-    that it had for this question; a row adds up to `score`.
+    that it had for this question; a row adds up to `score`. Of a question in parts a row holds the votes of the part
+    that speaks most for the candidate, beside those of rankers of the whole.
     """
 
     ids: tuple[str, ...]
@@ -130,7 +149,11 @@ class Fused:
 
 
 def fuse(rankings: Sequence[Ranking], numbers: FusionNumbers) -> Fused:
-    """Fuse rankings into one list of all ids that any of them holds; equal scores share a rank."""
+    """Fuse rankings into one list of all ids that any of them holds; equal scores share a rank.
+
+    Of a question in parts a candidate has the score of the part for which it is best: what answers one part need not
+    say anything to the others.
+    """
     ids = tuple(sorted({one for ranking in rankings for one in ranking.ids}))
     row_of = {one: row for row, one in enumerate(ids)}
     scores = np.full((len(ids), len(rankings)), np.nan)
@@ -175,9 +198,13 @@ def _ordered(
     votes = (
         _rrf_votes(ranks, numbers.k) if numbers.method == "rrf" else _convex_votes(scores, ranks, reference, numbers)
     )
-    fused = votes @ weights
+    groups = _by_part(reference)
+    sums = np.stack([np.where(group, votes, 0.0) @ weights for group in groups])
+    best, fused = sums.argmax(axis=0), sums.max(axis=0)
+    votes = np.where(np.stack(groups)[best], votes * weights, 0.0)
     first = 1.0 / (numbers.k + 1.0) if numbers.method == "rrf" else 1.0
-    ceiling = first * _ceiling_weight(reference, numbers.ceiling)
+    asked = [[one for one, inside in zip(reference, group, strict=True) if inside] for group in groups]
+    ceiling = first * max(_ceiling_weight(one, numbers.ceiling) for one in asked)
     base = np.minimum(fused / ceiling, 1.0) if ceiling > 0.0 else np.zeros_like(fused)
     order = stable_order(fused, ids)
     return Fused(
@@ -185,9 +212,16 @@ def _ordered(
         score=fused[order],
         base=base[order],
         ranks=ranks[order],
-        votes=(votes * weights)[order],
+        votes=votes[order],
         rankers=tuple(one.name for one in reference),
     )
+
+
+def _by_part(reference: Sequence[Cutoffs]) -> list[npt.NDArray[np.bool_]]:
+    """The rankers that speak for each part of the question, (r,) each; those of the whole speak for every part."""
+    part = np.array([part_of(one.name) for one in reference], dtype=np.int64)
+    numbers = sorted(set(part.tolist()) - {0}) or [0]
+    return [(part == 0) | (part == number) for number in numbers]
 
 
 def _rrf_votes(ranks: IntArray, k: float) -> npt.NDArray[np.float64]:

@@ -89,6 +89,7 @@ class SearchHandlers:
             query_vector=packed(found.vector) if self._tells_vector else b"",
             time_filtered=found.time_filtered,
             withheld=_withheld(found.withheld),
+            parts=found.parts,
         )
 
     async def Score(self, request: pb.ScoreRequest, context: object) -> pb.ScoreResponse:
@@ -218,6 +219,7 @@ class SearchHandlers:
             rerank_low=message.rerank_low,
             rerank_high=message.rerank_high,
             floor=message.blend_floor,
+            rerank_lifts=tuple(message.rerank_lifts),
             scored={one.block_id: one.score for one in message.scored},
         )
 
@@ -239,6 +241,7 @@ def _reference_to(reference: Reference) -> pb.ScoreReference:
         scored=[pb.ScoredBlock(block_id=one, score=score) for one, score in reference.scored.items()],
         boost_centre=reference.centre or 0.0,
         blend_floor=reference.floor,
+        rerank_lifts=reference.rerank_lifts,
     )
 
 

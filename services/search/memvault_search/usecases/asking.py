@@ -16,10 +16,20 @@ from memvault_search.domain.selection import EVERYTHING, Selection
 
 
 @dataclass(frozen=True, eq=False)
+class Part:
+    """One of the things that a question asks, with its raw vector, float32 [d]; None where nobody made it."""
+
+    text: str
+    vector: FloatArray | None
+    tokens: TokenVectors | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Question:
     """What is being asked, as the router understood it. Vectors are raw, float32 [d], or None.
 
-    `bare`: it names no subject, so what is recent counts as found.
+    `bare`: it names no subject, so what is recent counts as found. `parts`: what is looked for instead of the whole
+    where it asks several things, or one behind an aside; else empty.
     """
 
     user_id: str
@@ -34,6 +44,12 @@ class Question:
     follow_up_vector: FloatArray | None = None
     grouping: str = ""
     bare: bool = False
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def asked(self) -> tuple[Part, ...]:
+        """The parts, or the whole as the only one."""
+        return self.parts or (Part(self.text, self.vector, self.tokens),)
 
 
 @dataclass(frozen=True)
@@ -53,7 +69,8 @@ class Conditions:
 class Reference:
     """The frame of an earlier search (R-14): what a block that comes later is measured against.
 
-    `scored`: final scores already given. `floor`: the least blended score.
+    `scored`: final scores already given. `floor`: the least blended score. `rerank_lifts`: of a question in parts,
+    what was added to the reranker's scores of each.
     """
 
     lists: tuple[Cutoffs, ...]
@@ -65,6 +82,7 @@ class Reference:
     rerank_low: float = 0.0
     rerank_high: float = 0.0
     floor: float = 0.0
+    rerank_lifts: tuple[float, ...] = ()
     scored: dict[str, float] = field(default_factory=dict)
 
 
@@ -136,6 +154,7 @@ class Found:
     """The answer. `times`: milliseconds by step. `candidates`: all that were scored, best first, when asked for.
 
     `withheld`: blocks in whose place the next best ones stand.
+    `parts`: the questions into which the text was divided, if it was.
     """
 
     hits: tuple[Hit, ...]
@@ -154,6 +173,7 @@ class Found:
     vector: FloatArray
     time_filtered: bool
     withheld: tuple[Withheld, ...] = ()
+    parts: tuple[str, ...] = ()
 
     @property
     def margin(self) -> float:

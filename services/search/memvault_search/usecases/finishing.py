@@ -17,7 +17,7 @@ from memvault_search.domain.scoring.candidates import Candidates, FloatArray, Ti
 from memvault_search.domain.scoring.pipeline import Scored
 from memvault_search.ports import BlockIndex, Embedder, RerankCandidate, Reranked, Reranker
 from memvault_search.settings import SearchSettings
-from memvault_search.usecases.asking import Conditions, Left, Question, Reference
+from memvault_search.usecases.asking import Conditions, Left, Part, Question, Reference
 
 _NO_BOUNDS = Bounds(0.0, 0.0)
 
@@ -26,7 +26,7 @@ _NO_BOUNDS = Bounds(0.0, 0.0)
 class Ordered:
     """Rows of the kept candidates with their final scores; `rerank`: scores by row.
 
-    `score` is nan for rows that a stage dropped. `frame`: what the blend used.
+    `score` is nan for rows that a stage dropped. `lifts`: see `best_of`.
     """
 
     score: FloatArray
@@ -36,6 +36,7 @@ class Ordered:
     scoring: Bounds = _NO_BOUNDS
     reranking: Bounds = _NO_BOUNDS
     floor: float = 0.0
+    lifts: tuple[float, ...] = ()
     relevance: dict[int, float] = field(default_factory=dict)
 
 
@@ -81,9 +82,11 @@ class Finishing:
         ranked = scored.score[scored.order]
         depth, skipped = self._depth(question, ranked, conditions, numbers, reference)
         reranked: Reranked | None = None
+        lifts: tuple[float, ...] = ()
         if depth:
             rows = [int(row) for row in scored.order[:depth]]
-            reranked = await self._rerank(question, rows, scored, shown, timeout_s)
+            answers = await self._rerank(question, rows, scored, shown, timeout_s)
+            reranked, lifts = best_of(answers, () if reference is None else reference.rerank_lifts)
         degraded = (
             () if reranked is None or reranked.status == "OK" else (Left("rerank", reranked.status, reranked.detail),)
         )
@@ -95,7 +98,7 @@ class Finishing:
             for row in ordered.rerank
             if scored.candidates.ids[row] in reranked.relevance
         }
-        return Ordered(**{**vars(ordered), "skipped": skipped, "relevance": relevance})
+        return Ordered(**{**vars(ordered), "skipped": skipped, "relevance": relevance, "lifts": lifts})
 
     @staticmethod
     def _depth(
@@ -125,33 +128,33 @@ class Finishing:
         scored: Scored,
         shown: Shown,
         timeout_s: float,
-    ) -> Reranked:
-        """Ask the reranker; what it reads is fetched within the same time, or the reserve would be spent on that."""
+    ) -> list[Reranked]:
+        """Ask the reranker for every part; what it reads is fetched within the same time, not out of the reserve."""
         if timeout_s <= 0.0:
-            return Reranked("TIMEOUT", detail="no time was left for a rerank")
+            return [Reranked("TIMEOUT", detail="no time was left for a rerank")]
         try:
             async with asyncio.timeout(timeout_s) as bound:
-                candidates, query_tokens = await self._reading(question, rows, scored, shown)
+                candidates = await self._candidates(rows, scored, shown)
+                read = any(one.tokens for one in candidates)
+                tokens = [await self._query_tokens(one) if read else one.tokens for one in question.asked]
                 left_s = max(0.0, (bound.when() or 0.0) - asyncio.get_running_loop().time())
-                return await self._reranker.rerank(
-                    question.text, candidates, query_tokens=query_tokens, timeout_s=left_s
+                return await asyncio.gather(
+                    *(
+                        self._reranker.rerank(part.text, candidates, query_tokens=own, timeout_s=left_s)
+                        for part, own in zip(question.asked, tokens, strict=True)
+                    )
                 )
         except TimeoutError:
             if not bound.expired():
                 raise
-            return Reranked("TIMEOUT", detail=f"no answer within {timeout_s:.2f} s")
+            return [Reranked("TIMEOUT", detail=f"no answer within {timeout_s:.2f} s")]
 
-    async def _reading(
-        self, question: Question, rows: Sequence[int], scored: Scored, shown: Shown
-    ) -> tuple[list[RerankCandidate], TokenVectors | None]:
-        """Return what the reranker reads: the candidates of the rows, and the token vectors of the query."""
+    async def _candidates(self, rows: Sequence[int], scored: Scored, shown: Shown) -> list[RerankCandidate]:
+        """Return what the reranker reads of the rows."""
         readings = {row: shown.readings(row) for row in rows}
         point_ids = list(dict.fromkeys(point for reading in readings.values() for point in reading))
         tokens = await self._index.token_vectors(shown.user_id, point_ids)
-        query_tokens = question.tokens
-        if query_tokens is None and tokens:
-            query_tokens = await self._query_tokens(question.text)
-        candidates = [
+        return [
             RerankCandidate(
                 id=scored.candidates.ids[row],
                 text=shown.texts[row],
@@ -163,11 +166,36 @@ class Finishing:
             )
             for row in rows
         ]
-        return candidates, query_tokens
 
-    async def _query_tokens(self, text: str) -> TokenVectors | None:
-        embedded = await self._embedder.embed([text], "query", token_vectors=True)
+    async def _query_tokens(self, part: Part) -> TokenVectors | None:
+        if part.tokens is not None:
+            return part.tokens
+        embedded = await self._embedder.embed([part.text], "query", token_vectors=True)
         return embedded.tokens[0]
+
+
+def best_of(answers: Sequence[Reranked], lifts: Sequence[float] = ()) -> tuple[Reranked, tuple[float, ...]]:
+    """What the reranker says of a question in parts: of each candidate the most that it has for any of them.
+
+    Every part's scores are lifted until its best has what the best of all has, or by the given `lifts` (R-14), which
+    are returned: a part whose words match less well is answered all the same. One answer that is none stands for all:
+    scores of some parts alone would favour what answers those.
+    """
+    failed = next((one for one in answers if one.status != "OK"), None)
+    if failed is not None or len(answers) == 1:
+        return failed or answers[0], ()
+    tops = [max(one.scores.values(), default=0.0) for one in answers]
+    added = tuple(lifts) if len(lifts) == len(answers) else tuple(max(tops) - top for top in tops)
+    lifted = [
+        {name: score + lift for name, score in one.scores.items()} for one, lift in zip(answers, added, strict=True)
+    ]
+    relevance = _highest([one.relevance for one in answers])
+    return Reranked("OK", _highest(lifted), relevance, answers[0].model, answers[0].detail), added
+
+
+def _highest(tables: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    names = dict.fromkeys(name for table in tables for name in table)
+    return {name: max(table[name] for table in tables if name in table) for name in names}
 
 
 def joined(

@@ -10,6 +10,7 @@ import numpy as np
 
 from memvault_search.domain.block import Block
 from memvault_search.domain.embedding import FloatArray
+from memvault_search.domain.fusion import of_part
 from memvault_search.domain.selection import Selection
 from memvault_search.domain.speakers import PersonWords
 from memvault_search.domain.vault import Vault
@@ -99,16 +100,16 @@ class Gathering:
 
 
 def _weights(question: Question, numbers: SearchSettings, vault: Vault) -> dict[str, float]:
-    """Weights of the rankers; the own words of a question without a subject say little."""
+    """Weights of the rankers, those of parts by their own names; a question's words without a subject say little."""
     share = numbers.finding.bare_share if question.bare else 1.0
-    known = known_share(question.text, vault.words) if numbers.finding.words_by_known_share else 1.0
     weights = dict(numbers.finding.weights)
     weights[RECENT] *= numbers.finding.recent_shares.get(question.facet, 1.0)
-    for name in weights:
-        if name.startswith(_OF_OWN_WORDS):
-            weights[name] *= share
-        if side_of(name) == "sparse":
-            weights[name] *= known
+    for number, part in enumerate(question.asked, 1 if question.parts else 0):
+        known = known_share(part.text, vault.words) if numbers.finding.words_by_known_share else 1.0
+        for name, weight in numbers.finding.weights.items():
+            if name.startswith(_OF_OWN_WORDS):
+                shares = share * (known if side_of(name) == "sparse" else 1.0)
+                weights[of_part(name, number)] = weight * shares
     return weights
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from memvault.text import search_tokens
 from memvault_search.domain.bm25 import SparseVector, idf
 from memvault_search.domain.embedding import FloatArray
-from memvault_search.domain.fusion import Ranking, Side
+from memvault_search.domain.fusion import Ranking, Side, base_name, of_part
 from memvault_search.domain.statistics import WordStatistics, term_number
 from memvault_search.domain.vault import Vault
 from memvault_search.domain.views import VIEWS, View
@@ -38,16 +38,28 @@ def side_of(ranker: str) -> Side:
 def rankers_of(
     question: Question, vector: FloatArray, vault: Vault, *, off: frozenset[str], limit: int
 ) -> list[Ranker]:
-    """All rankers that are switched on and have something to look for."""
+    """All rankers that are switched on and have something to look for; of a question in parts, those of each part."""
+    chosen: list[Ranker] = []
+    for number, part in enumerate(question.parts, 1):
+        chosen += _rankers(part.text, part.vector, number, vault, off=off, limit=limit)
+    if not question.parts:
+        chosen += _rankers(question.text, vector, 0, vault, off=off, limit=limit)
+    extra = {"hyde": question.hyde_vector, "follow_up": question.follow_up_vector}
+    chosen += [Ranker(name, "self", own, limit) for name, own in extra.items() if own is not None]
+    return [one for one in chosen if f"ranker:{base_name(one.name)}" not in off and _asks(one)]
+
+
+def _rankers(
+    text: str, vector: FloatArray | None, part: int, vault: Vault, *, off: frozenset[str], limit: int
+) -> list[Ranker]:
     chosen: list[Ranker] = []
     for view in VIEWS:
         if f"view:{view}" in off:
             continue
-        chosen.append(Ranker(f"dense_{view}", view, vector, limit))
-        chosen.append(Ranker(f"sparse_{view}", view, words_of(question.text, vault.words, view), limit))
-    extra = {"hyde": question.hyde_vector, "follow_up": question.follow_up_vector}
-    chosen += [Ranker(name, "self", own, limit) for name, own in extra.items() if own is not None]
-    return [one for one in chosen if f"ranker:{one.name}" not in off and _asks(one)]
+        if vector is not None:
+            chosen.append(Ranker(of_part(f"dense_{view}", part), view, vector, limit))
+        chosen.append(Ranker(of_part(f"sparse_{view}", part), view, words_of(text, vault.words, view), limit))
+    return chosen
 
 
 def _asks(ranker: Ranker) -> bool:
@@ -114,7 +126,7 @@ def with_self_as_context(
     asked, filled = list(rankers), dict(found)
     for own in rankers:
         name = own.name.replace("_self", "_context")
-        if name == own.name or "view:context" in off or f"ranker:{name}" in off:
+        if name == own.name or "view:context" in off or f"ranker:{base_name(name)}" in off:
             continue
         if name not in filled:
             asked.append(replace(own, name=name, view="context"))

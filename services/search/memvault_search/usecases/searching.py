@@ -13,6 +13,7 @@ from memvault_search.domain.arrangement import by_conversation
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import Cutoffs, Ranking, cutoffs
 from memvault_search.domain.intake import checked_user
+from memvault_search.domain.parts import PartWords, parts_of
 from memvault_search.domain.relevance import Confidence, Relevance, assess
 from memvault_search.domain.scoring.candidates import FloatArray as FloatArray64
 from memvault_search.domain.scoring.candidates import ScoringContext
@@ -24,7 +25,7 @@ from memvault_search.domain.vault import Vault
 from memvault_search.domain.withholding import withheld_by
 from memvault_search.ports import Embedder
 from memvault_search.settings import Profile, SearchSettings
-from memvault_search.usecases.asking import Conditions, Found, Hit, Question, Reference, Withheld
+from memvault_search.usecases.asking import Conditions, Found, Hit, Left, Part, Question, Reference, Withheld
 from memvault_search.usecases.explaining import Explaining
 from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
 from memvault_search.usecases.gathering import Gathering
@@ -49,11 +50,15 @@ class Searching:
         finishing: Finishing,
         profiles: Mapping[Profile, SearchSettings],
         strengths: StrengthTables,
+        part_words: PartWords,
         *,
         time_left_s: Callable[[float], float],
         stopwatch: Callable[[], Stopwatch],
     ) -> None:
-        """`time_left_s(default)` tells what is left of the deadline; `stopwatch` makes one for each search."""
+        """`part_words`: by which a text that asks several things is divided.
+
+        `time_left_s(default)` tells what is left of the deadline; `stopwatch` makes one for each search.
+        """
         self._vaults = vaults
         self._embedder = embedder
         self._means = means
@@ -61,6 +66,7 @@ class Searching:
         self._finishing = finishing
         self._profiles = profiles
         self._strengths = strengths
+        self._part_words = part_words
         self._time_left_s = time_left_s
         self._stopwatch = stopwatch
 
@@ -99,6 +105,7 @@ class Searching:
         vault = await self._vaults.of(question.user_id)
         with watch.step("search.embed"):
             question, vector = await self._with_vector(question, conditions)
+            question, undivided = await self._divided(question, conditions, numbers)
         with watch.step("search.index"):
             gathered = await self._gathering.gather(question, conditions, vector, vault, numbers, reference)
         pool, best = gathered.pool, gathered.pool.best
@@ -128,7 +135,7 @@ class Searching:
             relevance=relevance.best,
             candidates=_candidates(explaining, final) if conditions.include_candidates else (),
             reference=_reference(pool.rankings, scored, ordered, final) if reference is None else reference,
-            degraded=ordered.degraded,
+            degraded=(*undivided, *ordered.degraded),
             skipped=(*gathered.skipped, *ordered.skipped),
             times=watch.times,
             found=len(pool.fused.ids),
@@ -139,6 +146,7 @@ class Searching:
             vector=vector,
             time_filtered=gathered.time_filtered,
             withheld=withheld,
+            parts=tuple(one.text for one in question.parts),
         )
 
     async def _with_vector(self, question: Question, conditions: Conditions) -> tuple[Question, FloatArray]:
@@ -148,6 +156,25 @@ class Searching:
         embedded = await self._embedder.embed([question.text], "query", token_vectors=with_tokens)
         tokens = embedded.tokens[0] if with_tokens else question.tokens
         return replace(question, tokens=tokens), embedded.vectors[0]
+
+    async def _divided(
+        self, question: Question, conditions: Conditions, numbers: SearchSettings
+    ) -> tuple[Question, tuple[Left, ...]]:
+        """The question with its parts, embedded in one call; without them, and a word why, when that fails."""
+        if question.bare or "parts" in conditions.off:
+            return question, ()
+        finding = numbers.finding
+        texts = parts_of(question.text, self._part_words, most=finding.most_parts, longest=finding.parts_longest)
+        if not texts:
+            return question, ()
+        with_tokens = "rerank" not in conditions.off
+        try:
+            embedded = await self._embedder.embed(texts, "query", token_vectors=with_tokens)
+        except Fault as fault:
+            return question, (Left("parts", str(fault.reason), fault.message),)
+        tokens = embedded.tokens if with_tokens else [None] * len(texts)
+        parts = tuple(Part(*one) for one in zip(texts, embedded.vectors, tokens, strict=True))
+        return replace(question, parts=parts), ()
 
     def _rerank_time(self, numbers: SearchSettings) -> float:
         """Seconds a rerank may take, so that enough is left of the deadline to answer without one."""
@@ -172,8 +199,9 @@ class Searching:
         ids = pool.fused.ids
         rows = [pool.best.rows[one] for one in ids]
         slots = [pool.best.slots[one] for one in ids]
-        query = centred(vector, self._means.query)
-        close = vault.vectors_of(slots) @ query if ids else np.zeros(0)
+        own = [one.vector for one in question.parts if one.vector is not None]
+        queries = np.stack([centred(one, self._means.query) for one in own or [vector]])
+        close = (vault.vectors_of(slots) @ queries.T).max(axis=1) if ids else np.zeros(0)
         similarity = np.clip(close, 0.0, 1.0).astype(np.float64)
         candidates = vault.candidates(rows, slots, pool.fused.base, similarity)
         context = ScoringContext(
@@ -204,7 +232,8 @@ class Searching:
     ) -> Relevance:
         by_final = np.argsort([-ordered.score[row] for row in rows], kind="stable")
         first = [int(place) for place in by_final[: numbers.relevance.looked_at]]
-        coverage = coverage_of(question.text, vault, [slots[place] for place in first])
+        shares = [coverage_of(one.text, vault, [slots[place] for place in first]) for one in question.asked]
+        coverage = np.max(shares, axis=0)
         similarity = np.array([shown.similarity[rows[place]] for place in first], np.float64)
         chinese = is_chinese(question.text)
         across = np.array([is_chinese(shown.texts[rows[place]]) != chinese for place in first], np.bool_)
@@ -293,6 +322,7 @@ def _reference(
         rerank_low=ordered.reranking.low,
         rerank_high=ordered.reranking.high,
         floor=ordered.floor,
+        rerank_lifts=ordered.lifts,
         scored={
             one: float(value) for one, value in zip(scored.candidates.ids, final, strict=True) if not np.isnan(value)
         },
