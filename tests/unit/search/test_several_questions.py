@@ -45,11 +45,17 @@ async def test_what_answers_one_part_stands_above_what_touches_both(house: House
 
 
 @pytest.mark.r("R-10")
-async def test_a_text_is_asked_as_it_is_in_the_reference_profile_when_switched_off_and_without_a_subject(
+async def test_a_text_is_asked_as_it_is_in_the_reference_profile_switched_off_without_a_subject_and_completed(
     house: House,
 ) -> None:
     await notes(house)
-    for more in ({"profile": "reference"}, {"off": NO_RERANK | {"parts"}}, {"bare": True}):
+    follow_up = (await house.encoder.embed(["and the chairs?"], "query")).vectors[0]
+    for more in (
+        {"profile": "reference"},
+        {"off": NO_RERANK | {"parts"}},
+        {"bare": True},
+        {"follow_up_vector": follow_up},  # completed by what was asked before, which is no part of it
+    ):
         found = await house.ask(TEXT, **more)
         assert found.parts == ()
         assert not any("#" in name for name in places(found, "violin"))

@@ -160,8 +160,11 @@ class Searching:
     async def _divided(
         self, question: Question, conditions: Conditions, numbers: SearchSettings
     ) -> tuple[Question, tuple[Left, ...]]:
-        """The question with its parts, embedded in one call; without them, and a word why, when that fails."""
-        if question.bare or "parts" in conditions.off:
+        """The question with its parts, embedded in one call; without them, and a word why, when that fails.
+
+        A completed follow-up holds what was asked before, which is answered already: it is no part.
+        """
+        if question.bare or question.follow_up_vector is not None or "parts" in conditions.off:
             return question, ()
         finding = numbers.finding
         texts = parts_of(question.text, self._part_words, most=finding.most_parts, longest=finding.parts_longest)
