@@ -89,7 +89,7 @@ class Consumer(Generic[M]):
         ):
             async with (
                 _kept_alive(message, self.settings.ack_wait_s / _HEARTBEATS_PER_ACK_WAIT),
-                asyncio.timeout(self.settings.handler_timeout_s),
+                asyncio.timeout(getattr(self.settings, self.durable.timeout)),
             ):
                 await self.handler(event)
 

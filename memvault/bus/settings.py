@@ -25,6 +25,7 @@ class BusSettings(BaseModel):
     fetch_batch: Annotated[int, Field(ge=1, le=1024)]
     ack_wait_s: Seconds
     handler_timeout_s: Seconds
+    dream_timeout_s: Seconds
     max_deliver: Annotated[int, Field(ge=1)]
     backoff_s: tuple[Seconds, ...]
     max_ack_pending: Annotated[int, Field(ge=1)]

@@ -57,11 +57,15 @@ class Stream:
 
 @dataclass(frozen=True)
 class Durable:
-    """A named position in a stream, shared by all replicas of the service that owns it."""
+    """A named position in a stream, shared by all replicas of the service that owns it.
+
+    `timeout` names the setting that bounds a handler.
+    """
 
     name: str
     stream: str
     subject: str
+    timeout: str = "handler_timeout_s"
 
 
 BLOCKS = Stream(
@@ -103,19 +107,19 @@ SEARCH_ANNOTATIONS = Durable("search__annotations", BLOCKS.name, BLOCK_ANNOTATED
 SEARCH_FORGET = Durable("search__forget", BLOCKS.name, BLOCK_FORGOTTEN)
 SEARCH_ACCESSES = Durable("search__accesses", SIGNALS.name, BLOCK_ACCESSED)
 SEARCH_FEEDBACK = Durable("search__feedback", SIGNALS.name, FEEDBACK_RECORDED)
-SEARCH_DREAM = Durable("search__dream", MAINTENANCE.name, DREAM_REQUESTED)
+SEARCH_DREAM = Durable("search__dream", MAINTENANCE.name, DREAM_REQUESTED, "dream_timeout_s")
 
 CASCADE_BLOCKS = Durable("cascade__blocks", BLOCKS.name, BLOCK_INDEXED)
 CASCADE_TRIPLES = Durable("cascade__triples", BLOCKS.name, TRIPLE_UPSERTED)
 CASCADE_FORGET = Durable("cascade__forget", BLOCKS.name, BLOCK_FORGOTTEN)
 CASCADE_ANNOTATIONS = Durable("cascade__annotations", BLOCKS.name, BLOCK_ANNOTATED)
-CASCADE_DREAM = Durable("cascade__dream", MAINTENANCE.name, DREAM_REQUESTED)
+CASCADE_DREAM = Durable("cascade__dream", MAINTENANCE.name, DREAM_REQUESTED, "dream_timeout_s")
 
 ROUTER_INTENTS = Durable("router__intents", SIGNALS.name, INTENT_CLASSIFIED)
 ROUTER_ACCESSES = Durable("router__accesses", SIGNALS.name, BLOCK_ACCESSED)
 ROUTER_FEEDBACK = Durable("router__feedback", SIGNALS.name, FEEDBACK_RECORDED)
 ROUTER_FORGET = Durable("router__forget", BLOCKS.name, BLOCK_FORGOTTEN)
-ROUTER_DREAM = Durable("router__dream", MAINTENANCE.name, DREAM_REQUESTED)
+ROUTER_DREAM = Durable("router__dream", MAINTENANCE.name, DREAM_REQUESTED, "dream_timeout_s")
 
 SLOW_THINKER_UTTERANCES = Durable("slow_thinker__utterances", UTTERANCES.name, UTTERANCE_APPENDED)
 SLOW_THINKER_BLOCKS = Durable("slow_thinker__blocks", BLOCKS.name, BLOCK_INDEXED)

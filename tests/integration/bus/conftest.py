@@ -28,6 +28,7 @@ def settings(server: NatsServer, tmp_path: Path) -> BusSettings:
         "publish_try_s": 0.5,
         "reconnect_wait_s": 0.1,
         "handler_timeout_s": 20.0,
+        "dream_timeout_s": 60.0,
     }
     return load("bus", BusSettings, home=tmp_path).model_copy(update=quick)
 

@@ -106,6 +106,29 @@ async def test_a_failing_handler_is_tried_again_and_then_succeeds(started):
     assert await bus.dead_letters(10) == []
 
 
+async def test_the_nightly_loop_may_take_longer_than_an_event_like_any_other(started):
+    tries: dict[str, list[int]] = {"dream": [], "forget": []}
+
+    async def dream(event: Event) -> None:
+        tries["dream"].append(event.delivery)
+        await asyncio.sleep(1.0)
+
+    async def forget(event: Event) -> None:
+        tries["forget"].append(event.delivery)
+        await asyncio.sleep(0 if event.delivery > 1 else 1.0)
+
+    def prepare(bus: NatsBus) -> None:
+        bus.subscribe(subjects.SEARCH_DREAM, events_pb2.DreamRequested, dream)
+        bus.subscribe(subjects.SEARCH_FORGET, events_pb2.BlockForgotten, forget)
+
+    bus = await started("search", prepare, handler_timeout_s=0.3)
+    await bus.publish(subjects.DREAM_REQUESTED, events_pb2.DreamRequested(run_id="r"))
+    await bus.publish(subjects.BLOCK_FORGOTTEN, events_pb2.BlockForgotten(user_id="ada"))
+    await eventually(lambda: tries["forget"] == [1, 2])
+    await asyncio.sleep(1.0)
+    assert tries["dream"] == [1]
+
+
 async def test_after_the_last_try_an_event_is_a_dead_letter_and_can_be_replayed(started):
     broken = True
     seen: list[Event] = []

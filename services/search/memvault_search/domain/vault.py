@@ -206,28 +206,33 @@ class Vault:
         """Float32 [s, d], centred, of the passages in these slots."""
         return self._vectors[np.asarray(slots, np.int64)]
 
-    def nearest(self, vector: FloatArray, *, without: str) -> tuple[float, str]:
-        """The highest cosine of a centred vector [d] with another block's passage, and that block's id.
+    def nearest(self, vectors: FloatArray, without: Sequence[str]) -> list[tuple[float, str]]:
+        """Of each centred vector [n, d]: its highest cosine with a passage of any block but its own, and whose it is.
 
-        (0.0, "") when there is no other block.
+        (0.0, "") where none is above 0.
         """
-        own = self._row_of.get(without, -2)
-        used = len(self._terms)
-        close = self._vectors[:used] @ vector
-        close[(self._slot_row[:used] == own) | (self._slot_row[:used] < 0)] = -1.0
-        if not used or close.max() <= 0.0:
-            return 0.0, ""
-        slot = int(close.argmax())
-        return float(close[slot]), self.at(int(self._slot_row[slot])).block.id
+        close = self._cosines(vectors, without)
+        if not len(close):
+            return [(0.0, "")] * len(vectors)
+        slots = close.argmax(axis=0)
+        best = close[slots, np.arange(len(vectors))]
+        return [
+            (float(cosine), self.at(int(self._slot_row[slot])).block.id) if cosine > 0.0 else (0.0, "")
+            for slot, cosine in zip(slots, best, strict=True)
+        ]
 
     def closest(self, vectors: FloatArray, without: Sequence[str]) -> FloatArray:
         """The highest cosine of each centred vector [n, d] with a passage of any block but its own, at least 0: [n]."""
-        close = self._vectors[: len(self._terms)] @ vectors.T  # in one go: memory is what it waits for
+        best: FloatArray = self._cosines(vectors, without).max(axis=0, initial=0.0)
+        return best
+
+    def _cosines(self, vectors: FloatArray, without: Sequence[str]) -> FloatArray:
+        """Cosines of every slot with each vector, 0 with its own block: [slots, n]."""
+        close: FloatArray = self._vectors[: len(self._terms)] @ vectors.T  # in one go: memory is what it waits for
         for column, block_id in enumerate(without):
             if block_id in self._row_of:
                 close[self.slots_of(self._row_of[block_id]), column] = 0.0
-        best: FloatArray = close.max(axis=0, initial=0.0)
-        return best
+        return close
 
     def candidates(
         self, rows: Sequence[int], slots: Sequence[int], base: Float64Array, similarity: Float64Array

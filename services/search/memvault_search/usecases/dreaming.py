@@ -89,9 +89,8 @@ class Dreaming:
     async def _of_blocks(self, vault: Vault, chunk: list[StoredBlock]) -> Counter[str]:
         changes: Counter[str] = Counter()
         changed: list[StoredBlock] = []
-        for stored in chunk:
+        for stored, tags in zip(chunk, self._tags(vault, chunk), strict=True):
             tier = tier_of(stored.block.confidence or 0.0, self._settings.scoring.tiers)
-            tags = self._tags(vault, stored)
             changes["retiered"] += tier != stored.block.tier
             changes["near_copies"] += set(tags) != set(stored.block.tags)
             if tier != stored.block.tier or tags != stored.block.tags:
@@ -105,9 +104,14 @@ class Dreaming:
         changes["reweighted"] += len(again)
         return changes
 
-    def _tags(self, vault: Vault, stored: StoredBlock) -> tuple[str, ...]:
-        slot = vault.slots_of(vault.require_row(stored.block.id))[0]
-        close, name = vault.nearest(vault.vectors_of([slot])[0], without=stored.block.id)
+    def _tags(self, vault: Vault, chunk: list[StoredBlock]) -> list[tuple[str, ...]]:
+        """The tags of each block, with that of near-copies where it is one."""
+        ids = [stored.block.id for stored in chunk]
+        slots = [vault.slots_of(vault.require_row(one))[0] for one in ids]
+        found = vault.nearest(vault.vectors_of(slots), ids)
+        return [self._tags_of(vault, stored, *near) for stored, near in zip(chunk, found, strict=True)]
+
+    def _tags_of(self, vault: Vault, stored: StoredBlock, close: float, name: str) -> tuple[str, ...]:
         tags = tuple(tag for tag in stored.block.tags if tag != NEAR_COPY_TAG)
         other = vault.get(name)
         is_later = other is not None and _is_later(stored, other)
