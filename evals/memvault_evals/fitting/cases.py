@@ -25,6 +25,7 @@ class Case:
         candidates: One row for every block of any list; `base` is 0, because fusion gives it.
         directions: Late interaction of the question with every row, or None where there are no token vectors.
         query_tokens: Of the question.
+        known: Share in [0, 1] of the question's words that the vault knows.
         now: Seconds since the epoch, UTC.
         order: Ids as the product gave them, best first, with the numbers that were in force.
     """
@@ -48,6 +49,7 @@ class Case:
     speakers: tuple[str, ...]
     directions: Directions | None
     query_tokens: int
+    known: float
     order: tuple[str, ...]
     reranked: int
 

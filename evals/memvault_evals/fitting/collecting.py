@@ -43,6 +43,7 @@ from memvault_search.settings import SearchSettings
 from memvault_search.usecases.asking import Conditions, Question
 from memvault_search.usecases.finishing import joined
 from memvault_search.usecases.gathering import Gathering
+from memvault_search.usecases.rankers import known_share_of
 from memvault_search.usecases.readings import readings_of
 from memvault_search.usecases.vaults import Vaults
 from memvault_search.usecases.write_barrier import WriteBarrier
@@ -198,6 +199,7 @@ class CaseReader:
             speakers=tuple(vault.at(row).block.speaker for row in rows),
             directions=await self._directions(question, vault, rows, slots),
             query_tokens=len(question.tokens) if question.tokens is not None else 0,
+            known=known_share_of(question, vault),
             order=one.order,
             reranked=one.reranked,
         )

@@ -90,9 +90,12 @@ def _fused(case: Case, setup: Setup) -> Fused:
 def _scored(case: Case, fused: Fused, setup: Setup) -> Scored:
     rows = case.rows
     candidates = taken(case.candidates, [rows[one] for one in fused.ids], fused.base)
+    strengths = setup.tables.choose(setup.numbers.strengths, case.intent, case.facet)
+    if setup.numbers.finding.length_by_unknown_share and not case.bare:
+        strengths = strengths.where_words_tell_length(case.known)
     context = ScoringContext(
         now=case.now,
-        strengths=setup.tables.choose(setup.numbers.strengths, case.intent, case.facet),
+        strengths=strengths,
         numbers=setup.numbers.scoring,
         time_range=case.time_range,
         switched_off=setup.off,

@@ -50,9 +50,10 @@ class Finding(_Section):
     names no subject is answered by what is recent. `bare_share`: then, of the weight of a ranker of its words.
     `recent_shares`: of the weight of `recent`, by facet; 1 where none is named. `self_as_context`: a block without
     neighbours stands in the context lists with its own text. `words_by_known_share`: the sparse lists weigh the
-    share of the question's words that the vault knows. `rerank_among_neighbours`: the reranker reads a turn together
-    with the turns before and after it. `most_parts`: into how many questions a text is divided at most (1: it is asked
-    as it is), if it has at most `parts_longest` characters.
+    share of the question's words that the vault knows. `length_by_unknown_share`: stage 5 weighs the share of them that
+    it does not know, because BM25 allows for length already. `rerank_among_neighbours`: the reranker reads a turn
+    together with the turns before and after it. `most_parts`: into how many questions a text is divided at most
+    (1: it is asked as it is), if it has at most `parts_longest` characters.
     """
 
     per_ranker: Positive
@@ -66,6 +67,7 @@ class Finding(_Section):
     recent_shares: dict[str, Share]
     self_as_context: bool
     words_by_known_share: bool
+    length_by_unknown_share: bool
     rerank_among_neighbours: bool
     most_parts: Positive
     parts_longest: Positive

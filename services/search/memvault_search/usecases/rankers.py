@@ -98,6 +98,11 @@ def known_share(text: str, words: WordStatistics) -> float:
     return float(weights[frequencies > 0].sum() / weights.sum()) if weights.sum() else 1.0
 
 
+def known_share_of(question: Question, vault: Vault) -> float:
+    """`known_share` of a question: the mean of its parts."""
+    return float(np.mean([known_share(part.text, vault.words) for part in question.asked]))
+
+
 def coverage_of(text: str, vault: Vault, slots: Sequence[int]) -> np.ndarray:
     """Share of the question's IDF mass that each passage, with its context, holds: float64 [s] in [0, 1]."""
     terms = list(dict.fromkeys(_terms(text)))

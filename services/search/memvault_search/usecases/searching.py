@@ -30,7 +30,7 @@ from memvault_search.usecases.explaining import Explaining
 from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
 from memvault_search.usecases.gathering import Gathering
 from memvault_search.usecases.pooling import Pool
-from memvault_search.usecases.rankers import coverage_of
+from memvault_search.usecases.rankers import coverage_of, known_share_of
 from memvault_search.usecases.readings import readings_of
 from memvault_search.usecases.stopwatch import Stopwatch
 from memvault_search.usecases.vaults import Vaults
@@ -189,6 +189,12 @@ class Searching:
     def _chosen(self, question: Question, numbers: SearchSettings) -> Strengths:
         return self._strengths.choose(numbers.strengths, question.intent, question.facet)
 
+    def _scoring_strengths(self, question: Question, numbers: SearchSettings, vault: Vault) -> Strengths:
+        chosen = self._chosen(question, numbers)
+        if question.bare or not numbers.finding.length_by_unknown_share:
+            return chosen
+        return chosen.where_words_tell_length(known_share_of(question, vault))
+
     def _scored(
         self,
         question: Question,
@@ -209,7 +215,7 @@ class Searching:
         candidates = vault.candidates(rows, slots, pool.fused.base, similarity)
         context = ScoringContext(
             now=conditions.now.timestamp(),
-            strengths=self._chosen(question, numbers),
+            strengths=self._scoring_strengths(question, numbers, vault),
             numbers=numbers.scoring,
             time_range=question.time_range,
             switched_off=frozenset(

@@ -46,6 +46,7 @@ def case(set_name: str, scope: str, number: int) -> Case:
         speakers=(),
         directions=None,
         query_tokens=1,
+        known=1.0,
         order=(),
         reranked=0,
     )

@@ -28,6 +28,10 @@ class Strengths:
                 message = f"strength {name} must lie in [0, 1], not {value}"
                 raise ValueError(message)
 
+    def where_words_tell_length(self, share: float) -> Strengths:
+        """The strengths for a question whose words weigh `share` in [0, 1]: BM25 allows for length already."""
+        return replace(self, length=self.length * (1.0 - share))
+
 
 @dataclass(frozen=True)
 class Tier:
