@@ -37,6 +37,7 @@ from memvault_search.handlers.events import EventHandlers, subscribe
 from memvault_search.handlers.search import SearchHandlers
 from memvault_search.ports import Clock, Embedder, Reranker, RunningEmbedder
 from memvault_search.settings import Profile, SearchSettings
+from memvault_search.usecases.dividing import Dividing
 from memvault_search.usecases.dreaming import Changing, Dreaming
 from memvault_search.usecases.encoding import Encoder
 from memvault_search.usecases.finishing import Finishing
@@ -53,6 +54,7 @@ from memvault_search.usecases.signals import Signals
 from memvault_search.usecases.stopwatch import Stopwatch
 from memvault_search.usecases.storing import Storing
 from memvault_search.usecases.succession import Succession
+from memvault_search.usecases.together import UseCases
 from memvault_search.usecases.vaults import Vaults
 from memvault_search.usecases.write_barrier import WriteBarrier
 from memvault_search.usecases.writing import Writing
@@ -66,19 +68,6 @@ class Peers:
     """Stubs of the services that search calls."""
 
     rerank: RerankServiceAsyncStub
-
-
-@dataclass(frozen=True, slots=True)
-class UseCases:
-    """The use cases, for a process that calls them directly."""
-
-    searching: Searching
-    writing: Writing
-    forgetting: Forgetting
-    signals: Signals
-    dreaming: Dreaming
-    reading: Reading
-    preparing: Preparing
 
 
 Failed = Callable[[Exception], None]
@@ -151,7 +140,7 @@ class Parts:
                 Finishing(index, cached, self.reranker or RerankClient(self.peers.rerank, encoder_id=embedder.id)),
                 self.profiles,
                 load_strengths(),
-                load_parts(),
+                Dividing(cached, load_parts()),
                 time_left_s=deadline.remaining_s,
                 stopwatch=lambda: Stopwatch(self.observer),
             ),

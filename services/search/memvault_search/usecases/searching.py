@@ -13,7 +13,6 @@ from memvault_search.domain.arrangement import by_conversation
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import Cutoffs, Ranking, cutoffs
 from memvault_search.domain.intake import checked_user
-from memvault_search.domain.parts import PartWords, parts_of
 from memvault_search.domain.relevance import Confidence, Relevance, assess
 from memvault_search.domain.scoring.candidates import FloatArray as FloatArray64
 from memvault_search.domain.scoring.candidates import ScoringContext
@@ -25,7 +24,8 @@ from memvault_search.domain.vault import Vault
 from memvault_search.domain.withholding import withheld_by
 from memvault_search.ports import Embedder
 from memvault_search.settings import Profile, SearchSettings
-from memvault_search.usecases.asking import Conditions, Found, Hit, Left, Part, Question, Reference, Withheld
+from memvault_search.usecases.asking import Conditions, Found, Hit, Question, Reference, Withheld
+from memvault_search.usecases.dividing import Dividing
 from memvault_search.usecases.explaining import Explaining
 from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
 from memvault_search.usecases.gathering import Gathering
@@ -50,15 +50,12 @@ class Searching:
         finishing: Finishing,
         profiles: Mapping[Profile, SearchSettings],
         strengths: StrengthTables,
-        part_words: PartWords,
+        dividing: Dividing,
         *,
         time_left_s: Callable[[float], float],
         stopwatch: Callable[[], Stopwatch],
     ) -> None:
-        """`part_words`: by which a text that asks several things is divided.
-
-        `time_left_s(default)` tells what is left of the deadline; `stopwatch` makes one for each search.
-        """
+        """`time_left_s(default)` tells what is left of the deadline; `stopwatch` makes one for each search."""
         self._vaults = vaults
         self._embedder = embedder
         self._means = means
@@ -66,7 +63,7 @@ class Searching:
         self._finishing = finishing
         self._profiles = profiles
         self._strengths = strengths
-        self._part_words = part_words
+        self._dividing = dividing
         self._time_left_s = time_left_s
         self._stopwatch = stopwatch
 
@@ -105,7 +102,7 @@ class Searching:
         vault = await self._vaults.of(question.user_id)
         with watch.step("search.embed"):
             question, vector = await self._with_vector(question, conditions)
-            question, undivided = await self._divided(question, conditions, numbers)
+            question, undivided = await self._dividing.divided(question, conditions, numbers)
         with watch.step("search.index"):
             gathered = await self._gathering.gather(question, conditions, vector, vault, numbers, reference)
         pool, best = gathered.pool, gathered.pool.best
@@ -156,28 +153,6 @@ class Searching:
         embedded = await self._embedder.embed([question.text], "query", token_vectors=with_tokens)
         tokens = embedded.tokens[0] if with_tokens else question.tokens
         return replace(question, tokens=tokens), embedded.vectors[0]
-
-    async def _divided(
-        self, question: Question, conditions: Conditions, numbers: SearchSettings
-    ) -> tuple[Question, tuple[Left, ...]]:
-        """The question with its parts, embedded in one call; without them, and a word why, when that fails.
-
-        A completed follow-up holds what was asked before, which is answered already: it is no part.
-        """
-        if question.bare or question.follow_up_vector is not None or "parts" in conditions.off:
-            return question, ()
-        finding = numbers.finding
-        texts = parts_of(question.text, self._part_words, most=finding.most_parts, longest=finding.parts_longest)
-        if not texts:
-            return question, ()
-        with_tokens = "rerank" not in conditions.off
-        try:
-            embedded = await self._embedder.embed(texts, "query", token_vectors=with_tokens)
-        except Fault as fault:
-            return question, (Left("parts", str(fault.reason), fault.message),)
-        tokens = embedded.tokens if with_tokens else [None] * len(texts)
-        parts = tuple(Part(*one) for one in zip(texts, embedded.vectors, tokens, strict=True))
-        return replace(question, parts=parts), ()
 
     def _rerank_time(self, numbers: SearchSettings) -> float:
         """Seconds a rerank may take, so that enough is left of the deadline to answer without one."""
