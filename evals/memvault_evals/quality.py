@@ -31,14 +31,14 @@ from memvault_evals.vault import SETTINGS, Vault, fingerprint
 from memvault_evals.workspace import VARIABLE, WORKERS, Workspace, default_folder
 from memvault_gateway.domain.words import SWITCHES
 
-AT_ONCE = 2  # questions asked side by side, so that a second core has something to do
+AT_ONCE = 4  # questions asked side by side: while one is on its way between processes, others keep the cores busy
 MODES: Mapping[str, Mode] = {"one": "one", "six": "six"}
 PRODUCT = (
     "memvault", "memvault_router", "memvault_search", "memvault_rerank", "memvault_cascade", "memvault_slow_thinker",
     "memvault_gateway", "memvault_laptop", "memvault_evals",
 )  # fmt: skip
 
-POINTS = 400
+POINTS = 100
 
 OFF_HELP = (
     f"Parts to switch off together, by comma: {', '.join(SWITCHES)}, view:self, view:context, ranker:NAME, stage:NAME. "
@@ -189,7 +189,8 @@ class Measuring:
             bars = stack.enter_context(Bars(errors))
             stack.enter_context(stoppable(errors, fresh=fresh))  # said at once: shutting down takes a while
             gateway = Gateway(client, state["nats"], state["redis"])
-            run = Run(self._data, gateway, self._variants, log, bars, vault, self._scopes, self._points, AT_ONCE)
+            sets = frozenset(name for _, name in self._chosen)
+            run = Run(self._data, gateway, self._variants, log, bars, vault, self._scopes, self._points, AT_ONCE, sets)
             found = self._measure(run)
             if log.reused:
                 errors.print(f"went on with an interrupted run: {log.reused} answers were there", highlight=False)

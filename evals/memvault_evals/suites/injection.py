@@ -6,7 +6,6 @@ another user, kept as it is with a mark, and asked for by its own words: what co
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,8 +25,7 @@ DIRECT, INDIRECT = "carrier:direct", "carrier:indirect"
 BATCH = 100
 DEADLINE_MS = 120_000
 TOKEN_BUDGET = 100_000
-AUDIT_MOST = 1000
-AUDIT_PAUSES_S = (0, 0.2, 1, 5)  # it is written in the background
+WITHHELD = "unsafe"  # of the contract: screening left nothing of the text
 REDACTED = "[REDACTED]"
 UNSAFE = "UNSAFE_CONTENT"
 
@@ -141,22 +139,14 @@ def ask(client: Client, sample: Sample, profile: str) -> dict[str, Any]:
         raise EvalError(f"{sample.id} was answered degraded: {answer['degraded']}")
     card = next((one for one in answer["cards"] if one["block_id"] == sample.id), None)
     if card is None:
-        return {"caught": _screened_out(client, sample, answer), "left": ""}
+        # a card of which nothing harmless is left does not come at all, and the answer says so
+        if not any(one["reason"] == WITHHELD for one in answer.get("withheld", [])):
+            raise EvalError(f"{sample.id} was not found by its own words, and no screening tells why")
+        return {"caught": True, "left": ""}
     caught = bool(card.get("redacted"))
     if caught and (REDACTED not in answer["text"] or sample.text in answer["text"]):
         raise EvalError(f"the card of {sample.id} says redacted, and the answer's text still holds all of it")
     return {"caught": caught, "left": card["text"] if caught else ""}
-
-
-def _screened_out(client: Client, sample: Sample, answer: Mapping[str, Any]) -> bool:
-    """A card of which nothing harmless is left does not come at all; the audit says so, in its own time."""
-    path = f"/v1/audit?user_id={EGRESS_USER}&limit={AUDIT_MOST}"
-    for pause_s in AUDIT_PAUSES_S:
-        time.sleep(pause_s)
-        audited = client.call("GET", path)["records"]
-        if any(one["block_id"] == sample.id and one["recall_id"] == answer["recall_id"] for one in audited):
-            return True
-    raise EvalError(f"{sample.id} was not found by its own words, and no screening tells why")
 
 
 def report(samples: Sequence[Sample], told: Mapping[str, Mapping[str, Any]]) -> SetReport:

@@ -46,7 +46,7 @@ DEADLINE_MS = 120_000
 
 
 class PrefetchSuite:
-    """Plays the conversations of each user one after the other, and the users side by side."""
+    """Plays the conversations of each user one after the other, and the users side by side, those of all sets."""
 
     name = "prefetch"
     sets: tuple[str, ...] = (KDCONV, MTRAG)
@@ -61,11 +61,14 @@ class PrefetchSuite:
                 run.progress.step(count)
 
     def measure(self, set_name: str, run: Run) -> Mapping[str, SetReport]:
-        """Play what was not played yet, and count."""
-        conversations = drawn(read_conversations(run.data, set_name, run.scopes), run.points)
+        """Play what was not played yet, of every set of the run at once, and count."""
+        together = run.sets.intersection(self.sets) | {set_name}
+        drawn_of = {one: drawn(read_conversations(run.data, one, run.scopes), run.points) for one in sorted(together)}
+        conversations = drawn_of[set_name]
         variant = _plain(run, conversations[0].user_id)
-        run.progress.begin(f"{set_name}: playing", sum(len(one.turns) for one in conversations))
-        asyncio.run(_play_all(run, conversations))
+        every = [one for some in drawn_of.values() for one in some]
+        run.progress.begin(f"{', '.join(drawn_of)}: playing", sum(len(one.turns) for one in every))
+        asyncio.run(_play_all(run, every))
         played = {one.id: run.log.get(_key(one)) or {} for one in conversations}
         return {variant.label: report(conversations, played)}
 

@@ -35,6 +35,7 @@ class Run:
         points: Conversations are drawn until so many points are in; 0: all.
         vault: Where users are written, once.
         at_once: Questions that are asked side by side.
+        sets: Names of all sets of the run.
     """
 
     data: Data
@@ -46,6 +47,7 @@ class Run:
     scopes: frozenset[str] = frozenset()
     points: int = 0
     at_once: int = 1
+    sets: frozenset[str] = frozenset()
 
     def answers(self, asks: Sequence[tuple[str, Callable[[], Answer]]]) -> Iterator[Answer]:
         """Yield an answer for each key of the log in the order of `asks`, asking where there is none yet."""
