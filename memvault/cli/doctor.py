@@ -164,9 +164,8 @@ def _size(details: dict[str, str]) -> Iterator[Finding]:
         "warning",
         f"{told}; the embedded engine is advised up to {advised:,}: it compares a question with every vector, and with "
         "vectors of 32 bits a fast recall took 1.7 times as long at 100,000 as at 10,000 (docs/performance.md)",
-        "in a vault older than 16-bit vectors `memvault reindex` halves that part (docs/decisions/0032); a Qdrant "
-        f"server searches an index instead: `memvault export`, set `[stores] qdrant` in {where.home() / 'config.toml'} "
-        "to http://host:6333, start again, `memvault import`",
+        f"a Qdrant server searches an index instead: `memvault export`, set `[stores] qdrant` in "
+        f"{where.home() / 'config.toml'} to http://host:6333, start again, `memvault import`",
     )
 
 

@@ -41,7 +41,7 @@ _UNUSED = "_unused"
 """The engine refuses a collection without any vector; this sparse one is never written."""
 
 _STORED_AS = engine.VectorStorageDatatype.Turbo16
-"""16 rotated bits a dimension: compared in half the time of 32, for errors of a millionth (docs/decisions/0032).
+"""16 rotated bits a dimension: compared in half the time of 32, for errors of some millionths (docs/decisions/0032).
 A folder keeps what it was made with."""
 
 _FIELD_TYPES = {
