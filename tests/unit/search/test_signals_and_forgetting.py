@@ -222,6 +222,25 @@ async def test_forgetting_by_filter_and_of_a_whole_user(house: House) -> None:
 
 
 @pytest.mark.r("R-62")
+async def test_what_the_facts_own_echo_removed_first_is_told_as_forgotten_too(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await house.write(note("a", "x", tags=("trip",)), note("b", "y"), note("c", "z"))
+    publish = house.bus.publish
+
+    async def published_and_come_back(subject: str, message: Any, **more: Any) -> int:
+        sequence = await publish(subject, message, **more)
+        await house.bus.settled()
+        return sequence
+
+    monkeypatch.setattr(house.bus, "publish", published_and_come_back)
+    forget = house.app.usecases.forgetting.forget
+    assert (await forget("ann", selection=Selection(tags=("trip",)))).block_ids == ("a",)
+    assert (await forget("ann", block_ids=["missing", "b"])).block_ids == ("b",)
+    assert (await forget("ann", whole_user=True)).block_ids == ("c",)
+
+
+@pytest.mark.r("R-62")
 async def test_a_forget_tells_which_labels_went_with_the_blocks_and_no_other(house: House) -> None:
     await house.write(
         note("a", "x", tags=("trip", "Rome", "both")), note("b", "y", tags=("both",)), note("c", "z", tags=("other",))

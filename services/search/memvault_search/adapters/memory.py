@@ -2,48 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from memvault_search.domain.block import StoredBlock
 from memvault_search.domain.embedding import TokenVectors
 from memvault_search.ports import RerankCandidate, Reranked
-
-
-@dataclass
-class MemoryAnnouncer:
-    """Keeps every fact; sequences count from 1."""
-
-    told: list[tuple[str, dict[str, object]]] = field(default_factory=list)
-
-    async def indexed(self, stored: StoredBlock, *, upsert_event_id: str, write_version: int, changed: bool) -> None:
-        """Keep it."""
-        self._tell("indexed", stored=stored, event=upsert_event_id, version=write_version, changed=changed)
-
-    async def refused(self, user_id: str, block_id: str, *, upsert_event_id: str, reason: str, detail: str) -> None:
-        """Keep it."""
-        self._tell("refused", user=user_id, block=block_id, event=upsert_event_id, reason=reason, detail=detail)
-
-    async def forgotten(self, user_id: str, block_ids: Sequence[str], *, whole_user: bool) -> int:
-        """Keep it."""
-        return self._tell("forgotten", user=user_id, blocks=tuple(block_ids), whole_user=whole_user)
-
-    async def rejected(self, user_id: str, block_id: str, *, feedback_event_id: str) -> None:
-        """Keep it."""
-        self._tell("rejected", user=user_id, block=block_id, event=feedback_event_id)
-
-    async def dream_finished(self, run_id: str, changes: Mapping[str, int], took_ms: float) -> None:
-        """Keep it."""
-        self._tell("dream_finished", run=run_id, changes=dict(changes), took_ms=took_ms)
-
-    def _tell(self, fact: str, **details: object) -> int:
-        self.told.append((fact, details))
-        return len(self.told)
-
-    def of(self, fact: str) -> list[dict[str, object]]:
-        """What was told of one kind."""
-        return [details for name, details in self.told if name == fact]
 
 
 @dataclass

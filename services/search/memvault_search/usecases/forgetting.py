@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memvault.faults import Fault, Reason
 from memvault_search.domain.block import StoredBlock
@@ -68,10 +68,15 @@ class Forgetting:
             raise Fault(Reason.FIELD_INVALID, "an empty filter would forget everything: give whole_user instead")
         vault = await self._vaults.of(user_id)
         chosen = self._chosen(vault, block_ids, selection, whole_user=whole_user)
+        held = [block_id for block_id in chosen if vault.get(block_id) is not None]
         tags = () if whole_user else _vanishing(vault, chosen, () if selection is None else selection.tags)
         sequence = await self._announcer.forgotten(user_id, chosen, tags, whole_user=whole_user)
         moment = Moment(sequence, self._clock.now())
-        return await self.apply(user_id, chosen, moment, whole_user=whole_user)
+        applied = await self.apply(user_id, chosen, moment, whole_user=whole_user)
+        # The published fact may come back over the bus and be applied before this task goes on.
+        left = await self._vaults.of(user_id)
+        gone = {*applied.block_ids, *(block_id for block_id in held if left.get(block_id) is None)}
+        return replace(applied, block_ids=tuple(block_id for block_id in chosen if block_id in gone))
 
     async def apply(self, user_id: str, block_ids: Sequence[str], moment: Moment, *, whole_user: bool) -> Forgotten:
         """Remove what a published fact names; blocks written after it stay."""
