@@ -72,6 +72,13 @@ async def test_a_question_is_read_in_full(desk):
     }
 
 
+async def test_warming_up_cuts_a_text_so_that_the_first_question_does_not_wait_for_the_dictionary(desk, monkeypatch):
+    cut = []
+    monkeypatch.setattr("memvault_router.domain.operators.bare.cut", lambda folded: cut.append(folded) or [folded])
+    desk.build().warm_up()
+    assert cut
+
+
 @pytest.mark.parametrize("filler", ["最近", "說講談聊", "2024年3月", "a and b or c ", "一", "the last ", "(["])
 async def test_a_question_in_a_long_paste_is_read_at_once(desk, filler):
     classify = desk.build()
