@@ -13,10 +13,13 @@ import urllib.request
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 PROGRAM = Path(sys.executable).with_name("memvault")
 MODELS = Path(__file__).parent.parent / ".cache" / "models"
+VECTORS = TemporaryDirectory(prefix="memvault-vectors-")
+"""Where the houses of one run keep their vectors: many of them are filled with the same texts."""
 START_LIMIT_S = 180
 CALL_LIMIT_S = 60
 
@@ -51,6 +54,7 @@ class House:
             "MEMVAULT__HTTP__ADDRESS": f"127.0.0.1:{self.http_port}",
             "MEMVAULT__ADDRESSES__GATEWAY": f"127.0.0.1:{self.grpc_port}",
             "MEMVAULT__SEARCH__EMBEDDER__MODELS": str(MODELS),
+            "MEMVAULT__SEARCH__EMBEDDER__CACHE_FOLDER": VECTORS.name,
             **self.extra,
         }
 

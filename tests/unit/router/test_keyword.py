@@ -6,6 +6,7 @@ from memvault_router.adapters.data_files import load_language
 from memvault_router.domain.labels import top
 from memvault_router.domain.operators.fusion import FusionNumbers, fuse
 from memvault_router.domain.operators.keyword import parse_lexicon, votes
+from memvault_router.domain.operators.pattern_index import seen_in
 
 LEXICONS = load_language().lexicons
 
@@ -57,7 +58,7 @@ def test_a_text_without_a_letter_of_its_script_is_not_searched():
 def test_no_rule_of_the_packaged_lexicons_would_match_without_a_letter_of_its_script(text):
     unread = [each for each in LEXICONS if not each.script.search(text)]
     assert unread
-    assert not [rule.patterns for each in unread for rule in each.rules if rule.patterns.find(text)]
+    assert not [each.language for each in unread if each.index.find(text, seen_in(text))]
 
 
 @pytest.mark.parametrize(
@@ -95,6 +96,7 @@ def test_what_matched_can_be_explained():
         ({"intent": "factual", "weight": 0, "words": ["a"]}, "above 0"),
         ({"intent": "factual", "weight": 1, "words": ["a"], "script": "runic"}, "use one of han, latin"),
         ({"intent": "factual", "weight": 1, "patterns": ["\\Sx"]}, "upper-case escape"),
+        ({"intent": "factual", "weight": 1, "patterns": ["(a"]}, "no regular expression"),
     ],
 )
 def test_a_lexicon_that_breaks_the_format_is_refused_with_the_reason(entry, problem):
