@@ -16,7 +16,7 @@ from memvault_search.domain.blend import blend
 from memvault_search.domain.fusion import Fused, Ranking, fuse
 from memvault_search.domain.gate import GateReason, decide
 from memvault_search.domain.scoring.candidates import ScoringContext
-from memvault_search.domain.scoring.numbers import StrengthTables
+from memvault_search.domain.scoring.numbers import Strengths, StrengthTables
 from memvault_search.domain.scoring.pipeline import Scored, score
 from memvault_search.settings import SearchSettings
 from memvault_search.usecases.searching import top_rows
@@ -32,6 +32,11 @@ class Setup:
     numbers: SearchSettings
     tables: StrengthTables = field(default_factory=load_strengths)
     off: frozenset[str] = frozenset()
+
+    def strengths(self, case: Case) -> Strengths:
+        """Those of a question's intent and facet."""
+        numbers = self.numbers
+        return self.tables.choose(numbers.strengths, case.intent, case.facet, numbers.strengths_by_intent)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +95,7 @@ def _fused(case: Case, setup: Setup) -> Fused:
 def _scored(case: Case, fused: Fused, setup: Setup) -> Scored:
     rows = case.rows
     candidates = taken(case.candidates, [rows[one] for one in fused.ids], fused.base)
-    strengths = setup.tables.choose(setup.numbers.strengths, case.intent, case.facet)
+    strengths = setup.strengths(case)
     if setup.numbers.finding.length_by_unknown_share and not case.bare:
         strengths = strengths.where_words_tell_length(case.known)
     context = ScoringContext(
@@ -111,7 +116,7 @@ def _final(case: Case, scored: Scored, setup: Setup) -> tuple[FloatArray, GateRe
         final[scored.order] = np.clip(ranked / max(1.0, scored.best), 0.0, 1.0)
         return final, reason, 0
     rerank = late(case, [scored.candidates.ids[row] for row in scored.order[:depth]])
-    share = setup.tables.choose(setup.numbers.strengths, case.intent, case.facet).blend_scoring
+    share = setup.strengths(case).blend_scoring
     blended = blend(ranked, rerank, share)
     final[scored.order[list(blended.order)]] = blended.score
     return final, reason, depth

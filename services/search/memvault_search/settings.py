@@ -182,6 +182,7 @@ class SearchSettings(_Section):
     fusion: FusionNumbers
     scoring: ScoringNumbers
     strengths: Strengths
+    strengths_by_intent: dict[str, dict[str, Share]]
     gate: GateNumbers
     relevance: RelevanceNumbers
     bm25: Views
@@ -199,4 +200,7 @@ class SearchSettings(_Section):
         strange |= self.freezing.kept_sources - set(SOURCE_KINDS)
         if strange:
             raise ValueError(f"freezing names no tier and no kind of source: {', '.join(sorted(strange))}")
+        unknown = {name for own in self.strengths_by_intent.values() for name in own} - set(vars(self.strengths))
+        if unknown:
+            raise ValueError(f"strengths_by_intent names no strength: {', '.join(sorted(unknown))}")
         return self

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from pydantic import TypeAdapter
 
-from memvault.runtime.settings import Profile, defaults
+from memvault.runtime.settings import Profile, SettingsError, defaults, load
 from memvault_search.adapters.strengths_file import load_strengths
 from memvault_search.domain.scoring.candidates import DAY_S, Record, ScoringContext, TimeRange, assemble
 from memvault_search.domain.scoring.numbers import ScoringNumbers, Strengths
 from memvault_search.domain.scoring.pipeline import STAGES, Scored, score
 from memvault_search.domain.scoring.telling_apart import tell_apart
+from memvault_search.settings import SearchSettings
 
 NOW = 1_790_000_000.0
 
@@ -268,3 +270,14 @@ def test_intent_and_facet_change_the_strengths_they_name_and_no_other() -> None:
     assert tables.choose(base, "exploratory", "none") == replace(base, recency=0.35, blend_scoring=0.5)
     assert tables.choose(base, "exploratory", "progress") == replace(base, recency=0.40, blend_scoring=0.5)
     assert tables.choose(base, "entity_lookup", "definition").semantic == 0.40
+    own = {"entity_lookup": {"blend_scoring": 0.6, "semantic": 0.1}}
+    assert tables.choose(base, "entity_lookup", "none", own) == replace(base, semantic=0.1, blend_scoring=0.6)
+    assert tables.choose(base, "entity_lookup", "definition", own).semantic == 0.40
+    assert tables.choose(base, "factual", "none", own) == replace(base, trust=0.5)
+
+
+@pytest.mark.r("R-09")
+def test_a_profile_cannot_change_a_strength_that_there_is_not(tmp_path: Path) -> None:
+    environ = {"MEMVAULT__SEARCH__STRENGTHS_BY_INTENT": '{"factual": {"charm": 0.5}}'}
+    with pytest.raises(SettingsError, match="names no strength: charm"):
+        load("search", SearchSettings, environ=environ, home=tmp_path)

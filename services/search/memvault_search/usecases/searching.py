@@ -162,7 +162,8 @@ class Searching:
         return min(most, left - max(calls.rerank_reserve_s, share * left))
 
     def _chosen(self, question: Question, numbers: SearchSettings) -> Strengths:
-        return self._strengths.choose(numbers.strengths, question.intent, question.facet)
+        own = numbers.strengths_by_intent
+        return self._strengths.choose(numbers.strengths, question.intent, question.facet, own)
 
     def _scoring_strengths(self, question: Question, numbers: SearchSettings, vault: Vault) -> Strengths:
         chosen = self._chosen(question, numbers)

@@ -67,7 +67,7 @@ def parse_lexicon(document: Mapping[str, Any]) -> Lexicon:
     rules = tuple(_parse_rule(entry, language) for entry in document["rule"])
     open_rules = tuple(_parse_open(entry, language) for entry in document.get("open", ()))
     try:
-        index = PatternIndex(one.patterns for one in (*rules, *open_rules))
+        index = PatternIndex([*(one.patterns for one in rules), *(one.patterns for one in open_rules)])
     except re.error as error:
         raise ValueError(f"lexicon {language}: {error.pattern!r} is no regular expression: {error}") from error
     return Lexicon(language, _SCRIPTS[script], rules, open_rules, index)

@@ -87,11 +87,14 @@ class StrengthTables:
     by_intent: Mapping[str, Mapping[str, float]]
     by_facet: Mapping[str, Mapping[str, float]]
 
-    def choose(self, default: Strengths, intent: str, facet: str) -> Strengths:
+    def choose(
+        self, default: Strengths, intent: str, facet: str, own: Mapping[str, Mapping[str, float]] | None = None
+    ) -> Strengths:
         """Return one question's strengths: defaults, then the intent's changes, then the facet's.
 
-        An intent or facet without a table keeps what was there. Raises TypeError on an unknown strength,
-        ValueError on one outside [0, 1].
+        `own`: what the profile changes of the intents' tables. An intent or facet without a table keeps what was
+        there. Raises TypeError on an unknown strength, ValueError on one outside [0, 1].
         """
-        changes = {**self.by_intent.get(intent, {}), **self.by_facet.get(facet, {})}
+        by_intent = {**self.by_intent.get(intent, {}), **(own or {}).get(intent, {})}
+        changes = {**by_intent, **self.by_facet.get(facet, {})}
         return replace(default, **changes)
