@@ -12,7 +12,7 @@ import pytest
 
 from memvault.runtime.exits import Exit
 from memvault_demo.questions import NEXT_QUESTION, PREDICTED, QUESTIONS
-from tests.house import MODELS, free_port
+from tests.house import MODELS, VECTORS, free_port
 
 DEMO_LIMIT_S = 500
 CHEAP_LIMIT_S = 60
@@ -24,6 +24,7 @@ def demo(home: Path, *, http_port: int, limit_s: float) -> subprocess.CompletedP
         "MEMVAULT_HOME": str(home),
         "MEMVAULT__HTTP__ADDRESS": f"127.0.0.1:{http_port}",
         "MEMVAULT__ADDRESSES__GATEWAY": f"127.0.0.1:{free_port()}",
+        "MEMVAULT__SEARCH__EMBEDDER__CACHE_FOLDER": VECTORS.name,
         "COLUMNS": "200",
     }
     command = [sys.executable, "-m", "memvault_demo"]

@@ -69,7 +69,7 @@ def test_every_archetype_finds_what_trying_every_pattern_finds() -> None:
         assert list(index.find(text, seen_in(text))) == expected, text
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, database=None)
+@settings(max_examples=120, deadline=None, derandomize=True, database=None)
 @given(st.data())
 def test_whatever_matches_a_packaged_pattern_is_found(data: st.DataObject) -> None:
     pattern = data.draw(st.sampled_from(PACKAGED))
