@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Generic, TypeVar
 
 from memvault.faults import Fault, Reason
@@ -20,6 +21,14 @@ Done = TypeVar("Done")
 FORGETTING = 0.8  # weight of the past in the running mean of what work costs
 BATCH_WORKS = "memvault.batch.works"  # histogram: pieces of work in one batch
 OUTLIER = 4.0  # times the mean that one batch may count: a model that stalled once is soon taken for quick again
+
+
+class Urgency(IntEnum):
+    """Whose turn it is: what is more urgent goes first, in the order of arrival."""
+
+    NOW = 0  # somebody waits for an answer
+    SOON = 1  # a conversation goes on meanwhile
+    LATER = 2  # nobody notices when
 
 
 @dataclass(slots=True, eq=False)
@@ -57,12 +66,16 @@ class BatchQueue(Generic[Work, Done]):
         self.batches = self.works = 0  # that were handed to `run`
         self._name = name
         self._run, self._size_of, self._batch_size = run, size_of, batch_size
-        self._urgent: deque[_Job[Work, Done]] = deque()
-        self._patient: deque[_Job[Work, Done]] = deque()
+        self._waiting: dict[Urgency, deque[_Job[Work, Done]]] = {urgency: deque() for urgency in Urgency}
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
         self._arrived = asyncio.Event()
         self._seconds_per_size = 0.0
         self._pump: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Pieces of work that wait for their batch."""
+        return sum(map(len, self._waiting.values()))
 
     async def start(self, prepare: Callable[[], None]) -> None:
         """Prepare inside the worker thread (load, warm up), then accept work."""
@@ -75,13 +88,13 @@ class BatchQueue(Generic[Work, Done]):
             self._pump.cancel()
             await asyncio.gather(self._pump, return_exceptions=True)
             self._pump = None
-        for job in (*self._urgent, *self._patient):
-            job.done.cancel()
-        self._urgent.clear()
-        self._patient.clear()
+        for waiting in self._waiting.values():
+            for job in waiting:
+                job.done.cancel()
+            waiting.clear()
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
-    async def submit(self, works: Sequence[Work], *, urgent: bool, within_s: float) -> list[Done]:
+    async def submit(self, works: Sequence[Work], *, urgency: Urgency, within_s: float) -> list[Done]:
         """Wait for the results, in order; a caller that gives up takes its work out of the queue.
 
         The wait itself has no end of its own: while a batch runs for long, callers bound it by their deadline.
@@ -92,7 +105,7 @@ class BatchQueue(Generic[Work, Done]):
         """
         expires_at = time.monotonic() + within_s
         jobs = [_Job[Work, Done](work, self._size_of(work), expires_at) for work in works]
-        waiting = self._urgent if urgent else self._patient
+        waiting = self._waiting[urgency]
         # neighbours in a batch should be alike in size: padding is computed too
         waiting.extend(sorted(jobs, key=lambda job: job.size))
         self._arrived.set()
@@ -134,8 +147,8 @@ class BatchQueue(Generic[Work, Done]):
         self._seconds_per_size = FORGETTING * self._seconds_per_size + (1 - FORGETTING) * cost
 
     def _next_batch(self) -> list[_Job[Work, Done]]:
-        waiting = self._urgent if self._drop_late(self._urgent) else self._patient
-        self._drop_late(waiting)
+        left = [waiting for waiting in self._waiting.values() if self._drop_late(waiting)]
+        waiting = left[0] if left else self._waiting[Urgency.LATER]
         batch: list[_Job[Work, Done]] = []
         largest = 0
         while waiting:

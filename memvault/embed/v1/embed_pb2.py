@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from memvault.slow_thinker.v1 import prefetch_pb2 as memvault_dot_slow__thinker_dot_v1_dot_prefetch__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dmemvault/embed/v1/embed.proto\x12\x11memvault.embed.v1\x1a\'memvault/slow_thinker/v1/prefetch.proto\"B\n\x0c\x45mbedRequest\x12\r\n\x05texts\x18\x01 \x03(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x15\n\rtoken_vectors\x18\x03 \x01(\x08\"S\n\tEmbedding\x12\x0e\n\x06vector\x18\x01 \x01(\x0c\x12\x36\n\x06tokens\x18\x02 \x01(\x0b\x32&.memvault.slow_thinker.v1.TokenVectors\"U\n\rEmbedResponse\x12\x30\n\nembeddings\x18\x01 \x03(\x0b\x32\x1c.memvault.embed.v1.Embedding\x12\x12\n\nencoder_id\x18\x02 \x01(\t\"\x11\n\x0f\x44\x65scribeRequest\"{\n\x10\x44\x65scribeResponse\x12\x12\n\nencoder_id\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x16\n\x0eprefix_version\x18\x03 \x01(\t\x12\x12\n\nquery_mean\x18\x04 \x01(\x0c\x12\x14\n\x0cpassage_mean\x18\x05 \x01(\x0c\x32\xaf\x01\n\x0c\x45mbedService\x12J\n\x05\x45mbed\x12\x1f.memvault.embed.v1.EmbedRequest\x1a .memvault.embed.v1.EmbedResponse\x12S\n\x08\x44\x65scribe\x12\".memvault.embed.v1.DescribeRequest\x1a#.memvault.embed.v1.DescribeResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dmemvault/embed/v1/embed.proto\x12\x11memvault.embed.v1\x1a\'memvault/slow_thinker/v1/prefetch.proto\"P\n\x0c\x45mbedRequest\x12\r\n\x05texts\x18\x01 \x03(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x15\n\rtoken_vectors\x18\x03 \x01(\x08\x12\x0c\n\x04soon\x18\x04 \x01(\x08\"S\n\tEmbedding\x12\x0e\n\x06vector\x18\x01 \x01(\x0c\x12\x36\n\x06tokens\x18\x02 \x01(\x0b\x32&.memvault.slow_thinker.v1.TokenVectors\"U\n\rEmbedResponse\x12\x30\n\nembeddings\x18\x01 \x03(\x0b\x32\x1c.memvault.embed.v1.Embedding\x12\x12\n\nencoder_id\x18\x02 \x01(\t\"\x11\n\x0f\x44\x65scribeRequest\"{\n\x10\x44\x65scribeResponse\x12\x12\n\nencoder_id\x18\x01 \x01(\t\x12\x11\n\tdimension\x18\x02 \x01(\x05\x12\x16\n\x0eprefix_version\x18\x03 \x01(\t\x12\x12\n\nquery_mean\x18\x04 \x01(\x0c\x12\x14\n\x0cpassage_mean\x18\x05 \x01(\x0c\x32\xaf\x01\n\x0c\x45mbedService\x12J\n\x05\x45mbed\x12\x1f.memvault.embed.v1.EmbedRequest\x1a .memvault.embed.v1.EmbedResponse\x12S\n\x08\x44\x65scribe\x12\".memvault.embed.v1.DescribeRequest\x1a#.memvault.embed.v1.DescribeResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,15 +33,15 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'memvault.embed.v1.embed_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_EMBEDREQUEST']._serialized_start=93
-  _globals['_EMBEDREQUEST']._serialized_end=159
-  _globals['_EMBEDDING']._serialized_start=161
-  _globals['_EMBEDDING']._serialized_end=244
-  _globals['_EMBEDRESPONSE']._serialized_start=246
-  _globals['_EMBEDRESPONSE']._serialized_end=331
-  _globals['_DESCRIBEREQUEST']._serialized_start=333
-  _globals['_DESCRIBEREQUEST']._serialized_end=350
-  _globals['_DESCRIBERESPONSE']._serialized_start=352
-  _globals['_DESCRIBERESPONSE']._serialized_end=475
-  _globals['_EMBEDSERVICE']._serialized_start=478
-  _globals['_EMBEDSERVICE']._serialized_end=653
+  _globals['_EMBEDREQUEST']._serialized_end=173
+  _globals['_EMBEDDING']._serialized_start=175
+  _globals['_EMBEDDING']._serialized_end=258
+  _globals['_EMBEDRESPONSE']._serialized_start=260
+  _globals['_EMBEDRESPONSE']._serialized_end=345
+  _globals['_DESCRIBEREQUEST']._serialized_start=347
+  _globals['_DESCRIBEREQUEST']._serialized_end=364
+  _globals['_DESCRIBERESPONSE']._serialized_start=366
+  _globals['_DESCRIBERESPONSE']._serialized_end=489
+  _globals['_EMBEDSERVICE']._serialized_start=492
+  _globals['_EMBEDSERVICE']._serialized_end=667
 # @@protoc_insertion_point(module_scope)

@@ -8,14 +8,16 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class EmbedRequest(_message.Message):
-    __slots__ = ("texts", "kind", "token_vectors")
+    __slots__ = ("texts", "kind", "token_vectors", "soon")
     TEXTS_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
     TOKEN_VECTORS_FIELD_NUMBER: _ClassVar[int]
+    SOON_FIELD_NUMBER: _ClassVar[int]
     texts: _containers.RepeatedScalarFieldContainer[str]
     kind: str
     token_vectors: bool
-    def __init__(self, texts: _Optional[_Iterable[str]] = ..., kind: _Optional[str] = ..., token_vectors: _Optional[bool] = ...) -> None: ...
+    soon: bool
+    def __init__(self, texts: _Optional[_Iterable[str]] = ..., kind: _Optional[str] = ..., token_vectors: _Optional[bool] = ..., soon: _Optional[bool] = ...) -> None: ...
 
 class Embedding(_message.Message):
     __slots__ = ("vector", "tokens")

@@ -39,8 +39,10 @@ class Embedder(Protocol):
         """Mean vectors that calibrate its similarities (R-10a)."""
         ...
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
-        """Embed texts in their order; queries go before passages that wait.
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
+        """Embed texts in their order; queries go first, then passages that are wanted `soon`, then all others.
 
         Raises:
             Fault: DEADLINE_EXCEEDED when the work could not be done in time.

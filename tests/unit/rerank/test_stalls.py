@@ -92,7 +92,7 @@ async def test_a_stalled_model_costs_callers_the_limit_then_nothing_and_afterwar
     assert {one.status for one in together} == {Status.TIMEOUT}
     assert (await rerank(READING, within_s=30.0)).status is Status.BYPASSED
     assert time.monotonic() - begun < 3 * 2 * TIMEOUT_S, "they wait side by side, not one after the other"
-    assert not model._queue._urgent, "who gave up left nothing behind"
+    assert model._queue.waiting == 0, "who gave up left nothing behind"
     stall.flowing.set()
     clock.time += timedelta(seconds=600)
     patient = Rerank(model, clock, LIMITS, timeout_s=30.0)

@@ -71,7 +71,9 @@ class WordEncoder:
     async def stop(self) -> None:
         """Nothing to release."""
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
         if self.outage is not None:
             raise self.outage
         if kind == "passage":

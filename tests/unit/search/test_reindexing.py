@@ -46,7 +46,7 @@ class OtherEncoder(WordEncoder):
         super().__init__()
         self.before: Callable[[], Any] | None = None
 
-    async def embed(self, texts: Any, kind: Any, *, token_vectors: bool = False) -> Any:
+    async def embed(self, texts: Any, kind: Any, *, token_vectors: bool = False, soon: bool = False) -> Any:
         if kind == "passage" and self.before is not None:
             await self.before()
         return await super().embed(texts, kind, token_vectors=token_vectors)

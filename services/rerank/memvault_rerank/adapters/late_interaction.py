@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memvault.runtime.batching import BatchQueue
+from memvault.runtime.batching import BatchQueue, Urgency
 from memvault_rerank.domain.maxsim import late_interaction
 from memvault_rerank.domain.reading import Batched, Document, Reading, Score
 
@@ -51,7 +51,7 @@ class LateInteractionModel:
             Fault: DEADLINE_EXCEEDED when the work was dropped before it began.
 
         """
-        (scores,) = await self._queue.submit([reading], urgent=True, within_s=within_s)
+        (scores,) = await self._queue.submit([reading], urgency=Urgency.NOW, within_s=within_s)
         return scores
 
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from memvault.faults import Fault, Reason
-from memvault.runtime.batching import BatchQueue
+from memvault.runtime.batching import BatchQueue, Urgency
 from memvault_rerank.domain.reading import Batched, Document, Reading, Score
 
 _LOG = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class TextReader:
         """
         if not reading.documents:
             return []
-        (scores,) = await self._queue.submit([reading], urgent=True, within_s=within_s)
+        (scores,) = await self._queue.submit([reading], urgency=Urgency.NOW, within_s=within_s)
         return scores
 
     def _load(self) -> None:

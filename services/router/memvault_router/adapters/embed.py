@@ -27,7 +27,7 @@ class EmbedClient:
 
     async def encode(self, texts: Sequence[str], kind: str, *, token_vectors: bool = False) -> Encoded:
         """Encode texts; more than a few may take longer, as at the warm-up."""
-        request = embed_pb2.EmbedRequest(texts=texts, kind=kind, token_vectors=token_vectors)
+        request = embed_pb2.EmbedRequest(texts=texts, kind=kind, token_vectors=token_vectors, soon=True)
         timeout_s = self._timeout_s if len(texts) <= _FEW else self._batch_timeout_s
         answer = await call(self._stub.Embed, request, timeout_s=timeout_s)
         return Encoded(

@@ -33,7 +33,9 @@ class CachedEmbedder:
         self._bytes = 0
         self.hits = 0
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
         """Embed only what is not remembered; equal texts of one call are embedded once."""
         keys = [content_key(text, kind) for text in texts]
         found = {key: entry for key in keys if (entry := self._recall(key, token_vectors=token_vectors))}
@@ -41,7 +43,7 @@ class CachedEmbedder:
         if missing:
             # a query's token vectors are small and nearly always wanted a moment later, by the reranker
             wanted = token_vectors or kind == "query"
-            made = await self._inner.embed(list(missing.values()), kind, token_vectors=wanted)
+            made = await self._inner.embed(list(missing.values()), kind, token_vectors=wanted, soon=soon)
             for key, vector, tokens in zip(missing, made.vectors, made.tokens, strict=True):
                 found[key] = _Entry(vector.copy(), tokens)
                 self._remember(key, found[key])

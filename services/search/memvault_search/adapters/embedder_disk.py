@@ -66,13 +66,15 @@ class DiskCachedEmbedder:
             self._database = None
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
         """Embed texts in their order: those in the file are read, all others embedded and added to it."""
         database = self._database
         if database is None:
             raise RuntimeError("start() the embedder before using it")
         if not texts:
-            return await self._inner.embed(texts, kind, token_vectors=token_vectors)
+            return await self._inner.embed(texts, kind, token_vectors=token_vectors, soon=soon)
         keys = [content_key(text, kind) for text in texts]
         found = await self._in_thread(partial(_find, database, list(dict.fromkeys(keys))))
         missing = {
@@ -81,7 +83,7 @@ class DiskCachedEmbedder:
             if key not in found or (token_vectors and found[key].tokens is None)
         }
         if missing:
-            made = await self._inner.embed(list(missing.values()), kind, token_vectors=token_vectors)
+            made = await self._inner.embed(list(missing.values()), kind, token_vectors=token_vectors, soon=soon)
             fresh = {
                 key: _Entry(vector, tokens)
                 for key, vector, tokens in zip(missing, made.vectors, made.tokens, strict=True)

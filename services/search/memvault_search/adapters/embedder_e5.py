@@ -15,6 +15,7 @@ from memvault_search.adapters.e5_encoder import E5Encoder
 from memvault_search.adapters.e5_tokenizer import PREFIX_VERSION, E5Tokenizer, Pieces
 from memvault_search.adapters.e5_unpack import UnpackedEncoder, unpack
 from memvault_search.adapters.embedder_means import packaged_means
+from memvault_search.adapters.embedder_turn import urgency_of
 from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors, quantised_rows
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.settings import EmbedderSettings
@@ -63,8 +64,10 @@ class E5Embedder:
         await self._queue.stop()
         self._others.shutdown(wait=False)
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
-        """Embed texts in their order; queries go before passages that wait.
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
+        """Embed texts in their order; queries go first, then passages that are wanted `soon`, then all others.
 
         Raises:
             Fault: DEADLINE_EXCEEDED when the work could not be begun in time.
@@ -78,7 +81,7 @@ class E5Embedder:
             pieces = await asyncio.to_thread(self._split, texts, kind)
         done = await self._queue.submit(
             [_Text(each, token_vectors) for each in pieces],
-            urgent=kind == "query",
+            urgency=urgency_of(kind, soon=soon),
             within_s=remaining_s(self._settings.patience_s),
         )
         return EmbeddedTexts(np.stack([each.vector for each in done]), tuple(each.tokens for each in done))

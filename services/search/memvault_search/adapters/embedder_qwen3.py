@@ -22,6 +22,7 @@ from memvault.models.tokenizer import QwenTokenizer
 from memvault.rpc.deadline import remaining_s
 from memvault.runtime.batching import BatchQueue
 from memvault_search.adapters.embedder_means import kept_means
+from memvault_search.adapters.embedder_turn import urgency_of
 from memvault_search.domain.embedding import EmbeddedTexts, FloatArray, TextKind, TokenVectors, unit_rows
 from memvault_search.settings import EmbedderSettings, Qwen3Settings
 
@@ -108,7 +109,9 @@ class Qwen3Embedder:
         await self._queue.stop()
         self._encoder = None
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
         """Embed texts in their order; where token vectors are asked for, there are none of them.
 
         Raises:
@@ -121,7 +124,7 @@ class Qwen3Embedder:
         few = len(texts) <= FEW_TEXTS
         pieces = self._split(texts, kind) if few else await asyncio.to_thread(self._split, texts, kind)
         within_s = remaining_s(self._settings.patience_s)
-        done = await self._queue.submit(pieces, urgent=kind == "query", within_s=within_s)
+        done = await self._queue.submit(pieces, urgency=urgency_of(kind, soon=soon), within_s=within_s)
         return EmbeddedTexts(np.stack(done), (tokens,) * len(texts))
 
     def _split(self, texts: Sequence[str], kind: TextKind) -> list[list[int]]:

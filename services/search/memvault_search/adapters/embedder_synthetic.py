@@ -50,14 +50,16 @@ class SyntheticPassages:
         """Stop it."""
         await self._inner.stop()
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
         """Embed queries for real; invent float32 [dimension] and, on request, token vectors for each passage.
 
         Raises:
             Fault: as the encoder behind, for queries only.
         """
         if kind == "query" or not texts:
-            return await self._inner.embed(texts, kind, token_vectors=token_vectors)
+            return await self._inner.embed(texts, kind, token_vectors=token_vectors, soon=soon)
         return await asyncio.to_thread(self._invented, texts, token_vectors)
 
     def _invented(self, texts: Sequence[str], token_vectors: bool) -> EmbeddedTexts:

@@ -20,7 +20,9 @@ class EmbedHandlers:
 
     async def Embed(self, request: pb.EmbedRequest, context: object) -> pb.EmbedResponse:
         kind = _checked(request)
-        made = await self._embedder.embed(list(request.texts), kind, token_vectors=request.token_vectors)
+        made = await self._embedder.embed(
+            list(request.texts), kind, token_vectors=request.token_vectors, soon=request.soon
+        )
         return pb.EmbedResponse(
             embeddings=[
                 pb.Embedding(vector=packed(vector), tokens=None if tokens is None else packed_tokens(tokens))

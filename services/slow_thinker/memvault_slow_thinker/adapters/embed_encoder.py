@@ -34,7 +34,7 @@ class EmbedEncoder:
         rows = {text: self._known.get((described.encoder_id, kind, text)) for text in texts}
         missing = [text for text, vector in rows.items() if vector is None]
         if missing:
-            request = pb.EmbedRequest(texts=missing, kind=kind)
+            request = pb.EmbedRequest(texts=missing, kind=kind, soon=True)
             answer = await call(self._stub.Embed, request, timeout_s=timeout_s)
             if answer.encoder_id != described.encoder_id:
                 self._described = None

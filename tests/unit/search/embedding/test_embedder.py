@@ -151,7 +151,9 @@ class CountingEmbedder:
     def __init__(self) -> None:
         self.seen: list[str] = []
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
         self.seen += texts
         vectors = np.array([[len(text), kind == "query"] for text in texts], np.float32)
         return EmbeddedTexts(vectors, (None,) * len(texts))
@@ -201,6 +203,21 @@ async def test_the_service_gives_the_embedder_vectors_as_bytes(embedder: E5Embed
     described = await call(stub.Describe, pb.DescribeRequest(), timeout_s=1.0)
     assert described.encoder_id == response.encoder_id == embedder.id
     assert np.allclose(np.frombuffer(described.query_mean, "<f4"), embedder.means.query)
+
+
+async def test_passages_that_are_wanted_soon_do_not_wait_for_an_import(embedder: E5Embedder) -> None:
+    cached = CachedEmbedder(embedder, max_bytes=1_000_000)
+    channel = LocalChannel([(add_EmbedServiceServicer_to_server, EmbedHandlers(cached))], "search")
+    stub = EmbedServiceStub(channel)
+    imported = [f"note {number} of an import that takes its time" for number in range(300)]
+    importing = asyncio.create_task(
+        call(stub.Embed, pb.EmbedRequest(texts=imported, kind="passage"), timeout_s=60.0), name="import"
+    )
+    await asyncio.sleep(0.05)
+    await call(stub.Embed, pb.EmbedRequest(texts=["just said"], kind="passage", soon=True), timeout_s=10.0)
+    assert not importing.done()
+    importing.cancel()
+    await asyncio.gather(importing, return_exceptions=True)
 
 
 @pytest.mark.parametrize(

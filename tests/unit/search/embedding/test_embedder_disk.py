@@ -29,7 +29,9 @@ class Counting:
     async def stop(self) -> None:
         """Nothing to let go of."""
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
         self.seen += [(text, kind, token_vectors) for text in texts]
         vectors = np.array([[len(text), ord(text[0]), kind == "query", 1] for text in texts], np.float32) / 3
         tokens = [

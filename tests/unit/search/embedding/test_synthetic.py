@@ -32,7 +32,9 @@ class Counting:
     async def stop(self) -> None:
         return
 
-    async def embed(self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False) -> EmbeddedTexts:
+    async def embed(
+        self, texts: Sequence[str], kind: TextKind, *, token_vectors: bool = False, soon: bool = False
+    ) -> EmbeddedTexts:
         self.asked.append((kind, tuple(texts)))
         return EmbeddedTexts(np.ones((len(texts), DIMENSION), np.float32), (None,) * len(texts))
 
