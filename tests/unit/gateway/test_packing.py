@@ -102,6 +102,33 @@ def test_what_fits_whole_is_shown_whole() -> None:
     assert (packed.left_out, packed.summarised, packed.folded) == (0, 0, 0)
 
 
+class Counting:
+    """The packaged counter; tells how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def count(self, text: str) -> int:
+        self.asked += 1
+        return count_tokens(text)
+
+    def clip(self, text: str, n: int) -> str:
+        raise AssertionError((text, n))
+
+
+@pytest.mark.r("R-42", "R-54")
+def test_what_was_packed_before_stays_as_it_is_and_is_counted_as_a_whole_only() -> None:
+    cards = [card(f"b{number}", range(number, number + 30), score=1 - number / 20) for number in range(12)]
+    once = pack(cards, [], budget=1500, numbers=NUMBERS, query="x", render=render("json"))
+    assert once.summarised
+    counting = Counting()
+    again = pack(once.cards, [], budget=1500, numbers=NUMBERS, query="x", render=render("json"), tokens=counting)
+    assert (again.cards, again.text, again.tokens_used) == (once.cards, once.text, once.tokens_used)
+    assert counting.asked <= 4
+    smaller = pack(once.cards, [], budget=700, numbers=NUMBERS, query="x", render=render("json"))
+    assert 0 < smaller.tokens_used <= 700
+
+
 @pytest.mark.r("R-42")
 def test_a_long_block_gives_its_stored_summary_and_a_handle_to_the_whole() -> None:
     long = replace(card("b1", range(400)), summary="四百件小事。")

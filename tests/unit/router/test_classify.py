@@ -268,6 +268,7 @@ async def test_an_exact_hit_does_not_wait_for_the_encoder(desk):
     desk.encoder.gate.set()
     assert (answered.state.intent, answered.state.facet, answered.state.confidence) == ("factual", "progress", 0.8)
     assert answered.state.plan.thinking_mode == "fast"
+    assert not {"router.profile", "router.predicted"} & {name for name, _ in answered.times}  # nobody is asked in vain
     await classify.settle()
     assert len(desk.announced.facts) == 1  # the profile learns from the question all the same
 

@@ -7,9 +7,16 @@ from memvault_gateway.adapters import wire
 from memvault_gateway.domain.model import Answer, Ask, Card
 from memvault_gateway.domain.withheld import Withheld
 
+_MADE_AS = "json"
+"""The format of whoever names none, as the Slow Thinker does."""
+
 
 def read_answer(ask: Ask, message: recall_pb2.RecallResponse) -> Answer:
-    """Return a prepared answer as if it had just been found for `ask`."""
+    """Return a prepared answer as if it had just been found for `ask`.
+
+    Its cards know what they cost where they are formatted as when they were packed.
+    """
+    counted = ask.format == _MADE_AS
     return Answer(
         recall_id=ask.recall_id,
         query=ask.query,
@@ -19,8 +26,8 @@ def read_answer(ask: Ask, message: recall_pb2.RecallResponse) -> Answer:
         thinking_mode=message.thinking_mode,
         retrieval_mode=message.retrieval_mode,
         confidence=message.confidence,
-        cards=tuple(_card(card) for card in message.cards),
-        cascade_cards=tuple(_card(card) for card in message.cascade_cards),
+        cards=tuple(_card(card, counted=counted) for card in message.cards),
+        cascade_cards=tuple(_card(card, counted=counted) for card in message.cascade_cards),
         self_check=message.self_check,
         degraded=wire.degradations(message.degraded),
         write_version=message.write_version,
@@ -28,7 +35,7 @@ def read_answer(ask: Ask, message: recall_pb2.RecallResponse) -> Answer:
     )
 
 
-def _card(card: types_pb2.Card) -> Card:
+def _card(card: types_pb2.Card, *, counted: bool) -> Card:
     return Card(
         block_id=card.block_id,
         kind=card.kind,
@@ -53,4 +60,5 @@ def _card(card: types_pb2.Card) -> Card:
         highlight=card.highlight,
         path=wire.path_steps(card.path),
         supports=tuple(card.supports),
+        tokens=card.tokens if counted else 0,
     )

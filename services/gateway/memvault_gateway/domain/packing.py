@@ -124,7 +124,14 @@ class _Whole(NamedTuple):
 
 
 def _fitting(sides: tuple[Side, Side], budget: int, packer: _Packer) -> _Whole:
-    """Pack for a room that is corrected until the formatted whole fits: token counts do not quite add up."""
+    """Pack for a room that is corrected until the formatted whole fits: token counts do not quite add up.
+
+    What was packed before, as in a prepared answer, stays as it is where it fits.
+    """
+    if all(card.tokens for side in sides for card in side):
+        whole = packer.whole(sides)
+        if whole.tokens <= budget:
+            return whole
     room = budget - packer.frame(bool(sides[1]))
     whole = packer.whole(([], []))
     for _ in range(packer.numbers.tries):
@@ -196,9 +203,9 @@ class _Packer:
         """Return the card without what only repeats: a long highlight, endless supports."""
         if len(card.highlight) > self.numbers.highlight_chars:
             short = extractive_summary(card.highlight, self.numbers.highlight_chars, self._query)
-            card = replace(card, highlight=short)
+            card = replace(card, highlight=short, tokens=0)
         if len(card.supports) > self.numbers.supports:
-            card = replace(card, supports=card.supports[: self.numbers.supports])
+            card = replace(card, supports=card.supports[: self.numbers.supports], tokens=0)
         return card
 
     def side(self, cards: Side, room: int) -> Side:

@@ -94,7 +94,7 @@ def _screen_card(card: Card, where: str) -> tuple[Card | None, tuple[AuditHit, .
         return None, hits
     if not rules:
         return card, ()
-    return replace(card, redacted=True, **changed), hits
+    return replace(card, redacted=True, tokens=0, **changed), hits
 
 
 def _clean_step(step: PathStep, cleaned: Callable[[str, str], str]) -> PathStep:

@@ -17,18 +17,25 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Beside:
-    """The work under way: answers prepared for exactly this question, its vectors, the profile, predicted questions."""
+class First:
+    """Begun at once: an answer prepared for exactly this question, and the question's vectors."""
 
     exact: asyncio.Task[Match | Fault | None]
     encoding: asyncio.Task[Encoded | Fault]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Begun when no answer lies ready, while the encoder works: the profile and predicted questions."""
+
     past: asyncio.Task[Frequencies | Fault | None]
     predicted: asyncio.Task[Mapping[str, Vector] | Fault | None]
 
-    def give_up(self, *, keep_encoding: bool) -> None:
-        """Stop what is still running, because nobody waits for it any more; the encoding may be waited for."""
-        for task in (self.exact, self.past, self.predicted, *([] if keep_encoding else [self.encoding])):
-            task.cancel()
+
+def give_up(*tasks: asyncio.Task[Any]) -> None:
+    """Stop what is still running, because nobody waits for it any more."""
+    for task in tasks:
+        task.cancel()
 
 
 def begun(watch: Stopwatch, name: str, work: Coroutine[Any, Any, T]) -> asyncio.Task[T | Fault]:

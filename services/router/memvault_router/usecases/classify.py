@@ -23,7 +23,7 @@ from memvault_router.ports import Announcer, Classified, Clock, Encoded, Encoder
 from memvault_router.settings import RouterSettings
 from memvault_router.usecases.archetypes import ArchetypeShelf
 from memvault_router.usecases.asked import Answered, Asked
-from memvault_router.usecases.beside import Beside, absent, begun
+from memvault_router.usecases.beside import Beside, First, absent, begun, give_up
 from memvault_router.usecases.prepared import PreparedLookup
 from memvault_router.usecases.profile import AttentionProfile
 from memvault_router.usecases.stopwatch import Stopwatch
@@ -59,8 +59,9 @@ class ClassifyQuestion:
     async def __call__(self, asked: Asked) -> Answered:
         """Classify one question.
 
-        What others have to tell is asked for as soon as it is known what to encode, and the words are read while
-        they work: what is left to do once the vector is there is to compare it.
+        The encoder begins as soon as it is known what to encode; the words are read, and the others asked, while it
+        works: what is left to do once the vector is there is to compare it. An answer that lies ready needs none of
+        the others.
 
         Raises:
             Fault: Only for a question that cannot be read; every missing part degrades the answer instead.
@@ -77,22 +78,33 @@ class ClassifyQuestion:
             completed=asked.query,
         )
         state = pipeline.complete(state, watch)
-        beside, keep = self._beside(state, asked, watch), False
+        first, keep = self._first(state, asked, watch), False
         try:
             for step in pipeline.reading:
                 await asyncio.sleep(0)  # lets the others begin, and take what arrived
                 state = run((step,), state, watch)
-            state, match = self._exact(state, await beside.exact, asked)
+            state, match = self._exact(state, await first.exact, asked)
             if match is not None:
                 keep = _teaches(asked)
-                return self._from_prepared(state, match, beside.encoding, asked, watch)
-            return await self._classified(state, beside, asked, watch)
+                return self._from_prepared(state, match, first.encoding, asked, watch)
+            beside = self._beside(state, asked, watch)
+            try:
+                return await self._classified(state, first.encoding, beside, asked, watch)
+            finally:
+                give_up(beside.past, beside.predicted)
         finally:
-            beside.give_up(keep_encoding=keep)
+            give_up(first.exact, *([] if keep else [first.encoding]))
 
-    async def _classified(self, state: Question, beside: Beside, asked: Asked, watch: Stopwatch) -> Answered:
+    async def _classified(
+        self,
+        state: Question,
+        encoding: asyncio.Task[Encoded | Fault],
+        beside: Beside,
+        asked: Asked,
+        watch: Stopwatch,
+    ) -> Answered:
         pipeline = self._pipelines[asked.profile]
-        state, encoded = self._with_vector(state, await beside.encoding)
+        state, encoded = self._with_vector(state, await encoding)
         with watch.measure("router.fuse"):
             state = pipeline.classify(state, self._parts.shelf.index)
         state, passage, passage_vector = await self._judge(state, asked, watch)
@@ -241,17 +253,22 @@ class ClassifyQuestion:
 
     # -- beside the encoding -------------------------------------------------------------------------------
 
-    def _beside(self, state: Question, asked: Asked, watch: Stopwatch) -> Beside:
-        """Begin everything that needs no more than the text to encode, the user and the time."""
-        prepared, circumstances, lookup = _may_use_prepared(asked), self._circumstances(asked), self._parts.lookup
-        personal, profile = "personalise" not in state.off, self._parts.profile
+    def _first(self, state: Question, asked: Asked, watch: Stopwatch) -> First:
         encoding = begun(watch, "router.embed", self._encode(state))
-        exact = begun(watch, "router.prefetch", lookup.exact(state.completed, circumstances)) if prepared else absent()
-        past = (
-            begun(watch, "router.profile", profile.read_frequencies(asked.user_id, state.now)) if personal else absent()
-        )
-        predicted = begun(watch, "router.predicted", lookup.predicted(circumstances)) if prepared else absent()
-        return Beside(exact, encoding, past, predicted)
+        if not _may_use_prepared(asked):
+            return First(absent(), encoding)
+        exact = self._parts.lookup.exact(state.completed, self._circumstances(asked))
+        return First(begun(watch, "router.prefetch", exact), encoding)
+
+    def _beside(self, state: Question, asked: Asked, watch: Stopwatch) -> Beside:
+        past: asyncio.Task[Frequencies | Fault | None] = absent()
+        predicted: asyncio.Task[Mapping[str, Vector] | Fault | None] = absent()
+        if "personalise" not in state.off:
+            frequencies = self._parts.profile.read_frequencies(asked.user_id, state.now)
+            past = begun(watch, "router.profile", frequencies)
+        if _may_use_prepared(asked):
+            predicted = begun(watch, "router.predicted", self._parts.lookup.predicted(self._circumstances(asked)))
+        return Beside(past, predicted)
 
     # -- the profile ---------------------------------------------------------------------------------------
 
