@@ -7,6 +7,7 @@ from collections.abc import Mapping
 KEYWORDS = "keyword funnel"
 READING = "reading the words"
 DECIDING = "comparing and deciding"
+OWN = "both: all that classification computes"
 REST = "classification without the embedding"
 _READING = ("router.follow_up", "router.time_range", "router.bare", "router.keyword")
 _DECIDING = ("router.fuse", "router.personalise", "router.plan")
@@ -14,6 +15,7 @@ ABOUT: Mapping[str, str] = {
     KEYWORDS: "the lexicons alone; while the encoder works",
     READING: "follow-up, time, subject, keyword funnel; while the encoder works, but for the follow-up",
     DECIDING: "archetypes, fusion, personal prior, plan; after the embedding",
+    OWN: "the two above, recall by recall",
     REST: "all of the hop but the embedding: the call, deciding, and what of words and Redis is not done by then",
 }
 
@@ -26,9 +28,11 @@ def classified(hops: Mapping[str, float]) -> dict[str, float]:
     """
     if not {"router", "router.embed", *_READING, *_DECIDING} <= set(hops):
         return {}
+    reading, deciding = (sum(hops[name] for name in names) for names in (_READING, _DECIDING))
     return {
         KEYWORDS: hops["router.keyword"],
-        READING: sum(hops[name] for name in _READING),
-        DECIDING: sum(hops[name] for name in _DECIDING),
+        READING: reading,
+        DECIDING: deciding,
+        OWN: reading + deciding,
         REST: max(0.0, hops["router"] - hops["router.embed"]),
     }

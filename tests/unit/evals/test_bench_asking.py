@@ -9,7 +9,7 @@ import pytest
 
 from memvault_evals.bench import asking
 from memvault_evals.bench.asking import DEEP, FAST, Asking, recall, reranked, warm_up
-from memvault_evals.bench.classifying import DECIDING, KEYWORDS, READING, REST, classified
+from memvault_evals.bench.classifying import DECIDING, KEYWORDS, OWN, READING, REST, classified
 from memvault_evals.bench.prefetch import Prepared
 from memvault_evals.house import Client, EvalError
 
@@ -104,7 +104,7 @@ HOPS = {
 
 def test_what_the_router_adds_to_the_embedding_is_told_by_part() -> None:
     found = classified(HOPS)
-    assert found == pytest.approx({KEYWORDS: 0.15, READING: 0.55, DECIDING: 0.3, REST: 1.5})
+    assert found == pytest.approx({KEYWORDS: 0.15, READING: 0.55, DECIDING: 0.3, OWN: 0.85, REST: 1.5})
     without_the_encoder = {name: took for name, took in HOPS.items() if name != "router.embed"}
     assert classified(without_the_encoder) == {}
 
