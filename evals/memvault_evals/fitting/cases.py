@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from memvault_rerank.domain.maxsim import Directions
 from memvault_search.domain.fusion import Ranking
+from memvault_search.domain.replies import Reply
 from memvault_search.domain.scoring.candidates import Candidates, TimeRange
 
 
@@ -26,6 +27,7 @@ class Case:
         directions: Late interaction of the question with every row, or None where there are no token vectors.
         query_tokens: Of the question.
         known: Share in [0, 1] of the question's words that the vault knows.
+        replies: Of the rows that are replies, what they go on with.
         now: Seconds since the epoch, UTC.
         order: Ids as the product gave them, best first, with the numbers that were in force.
     """
@@ -50,6 +52,7 @@ class Case:
     directions: Directions | None
     query_tokens: int
     known: float
+    replies: Mapping[str, Reply]
     order: tuple[str, ...]
     reranked: int
 

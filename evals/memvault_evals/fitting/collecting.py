@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -34,8 +33,9 @@ from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
 from memvault_search.adapters.persons_file import load_persons
 from memvault_search.domain.made import Made
+from memvault_search.domain.replies import Replies
 from memvault_search.domain.scoring.candidates import Candidates
-from memvault_search.domain.similarity import centred
+from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.domain.vault import Vault
 from memvault_search.handlers.convert import time_range_from, vector_from
 from memvault_search.handlers.embed import unpacked_tokens
@@ -136,7 +136,7 @@ async def cases_of(set_name: str, home: Path, asked: Sequence[Asked]) -> list[Ca
     await Generations(store).open(index, Made(means.encoder_id, PREFIX_VERSION, len(means.passage)), {})
     try:
         vaults = Vaults(index, means, WriteBarrier(), blocks_in_memory=numbers.index.blocks_in_memory, shared=False)
-        reader = CaseReader(set_name, vaults, index, means.query, numbers)
+        reader = CaseReader(set_name, vaults, index, means, numbers)
         return [await reader.case(one) for one in asked]
     finally:
         await store.close()
@@ -156,7 +156,7 @@ class CaseReader:
     set_name: str
     vaults: Vaults
     index: StoredIndex
-    query_mean: np.ndarray[Any, np.dtype[np.float32]]
+    means: EncoderMeans
     numbers: SearchSettings
 
     async def case(self, one: Asked) -> Case:
@@ -165,18 +165,19 @@ class CaseReader:
         Raises:
             EvalError: When nobody made its vector.
         """
-        question = _question(one.understanding, len(self.query_mean))
+        question = _question(one.understanding, len(self.means.query))
         vault = await self.vaults.of(question.user_id)
         vector = question.vector
         if vector is None:
             raise EvalError(f"{one.query.id} has no vector")
-        gathered = await Gathering(self.index, load_persons()).gather(
+        gathered = await Gathering(self.index, load_persons(), self.means).gather(
             question, Conditions(now=one.now), vector, vault, self.numbers, None
         )
         best = gathered.pool.best
+        replies = Replies(vault.get, vault.sessions, self.numbers.finding.reply_width)
         ids = sorted(best.rows)
         rows, slots = [best.rows[one_id] for one_id in ids], [best.slots[one_id] for one_id in ids]
-        close = vault.vectors_of(slots) @ centred(vector, self.query_mean) if ids else np.zeros(0)
+        close = vault.vectors_of(slots) @ centred(vector, self.means.query) if ids else np.zeros(0)
         similarity = np.clip(close, 0.0, 1.0).astype(np.float64)
         candidates = _slim(vault.candidates(rows, slots, np.zeros(len(ids)), similarity))
         return Case(
@@ -197,18 +198,19 @@ class CaseReader:
             lists=tuple(gathered.pool.rankings),
             candidates=candidates,
             speakers=tuple(vault.at(row).block.speaker for row in rows),
-            directions=await self._directions(question, vault, rows, slots),
+            directions=await self._directions(question, vault, rows, slots, replies),
             query_tokens=len(question.tokens) if question.tokens is not None else 0,
             known=known_share_of(question, vault),
+            replies={one: reply for one in ids if (reply := replies.of(one)) is not None},
             order=one.order,
             reranked=one.reranked,
         )
 
     async def _directions(
-        self, question: Question, vault: Vault, rows: Sequence[int], slots: Sequence[int]
+        self, question: Question, vault: Vault, rows: Sequence[int], slots: Sequence[int], replies: Replies
     ) -> Directions | None:
         among = self.numbers.finding.rerank_among_neighbours
-        reading = readings_of(vault, rows, slots, among_neighbours=among)
+        reading = readings_of(vault, rows, slots, among_neighbours=among, replies=replies)
         readings = [reading(number) for number in range(len(rows))]
         points = list(dict.fromkeys(point for one in readings for point in one))
         tokens = await self.index.token_vectors(question.user_id, points)

@@ -15,6 +15,7 @@ from memvault_search.domain.arrangement import valid_at, valid_first
 from memvault_search.domain.blend import blend
 from memvault_search.domain.fusion import Fused, Ranking, fuse
 from memvault_search.domain.gate import GateReason, decide
+from memvault_search.domain.replies import with_replies
 from memvault_search.domain.scoring.candidates import ScoringContext
 from memvault_search.domain.scoring.numbers import Strengths, StrengthTables
 from memvault_search.domain.scoring.pipeline import Scored, score
@@ -89,6 +90,8 @@ def weighed(lists: tuple[Ranking, ...], weights: Mapping[str, float]) -> list[Ra
 def _fused(case: Case, setup: Setup) -> Fused:
     numbers = setup.numbers
     fused = fuse(weighed(case.lists, numbers.finding.weights), numbers.fusion)
+    if numbers.finding.reply_share:
+        fused, _ = with_replies(fused, case.replies.get, numbers.finding.reply_share)
     return fused.first(numbers.finding.candidates)
 
 

@@ -136,7 +136,7 @@ class Parts:
                 vaults,
                 cached,
                 embedder.means,
-                Gathering(index, load_persons()),
+                Gathering(index, load_persons(), embedder.means),
                 Finishing(index, cached, self.reranker or RerankClient(self.peers.rerank, encoder_id=embedder.id)),
                 self.profiles,
                 load_strengths(),

@@ -14,5 +14,15 @@ SOURCE_KINDS: Final = ("hand_written", "document", "conversation", "agent", "web
 VERDICTS: Final = ("up", "down", "rejected")
 WAITS: Final = ("accepted", "indexed")
 ON_UNSAFE: Final = ("refuse", "redact", "mark")
-SWITCHES: Final = ("gate", "rerank", "cascade", "prefetch", "personalise", "time_filter", "completion", "parts")
+SWITCHES: Final = (
+    "gate",
+    "rerank",
+    "cascade",
+    "prefetch",
+    "personalise",
+    "time_filter",
+    "completion",
+    "parts",
+    "common",
+)
 SWITCH_GROUPS: Final = ("view", "ranker", "stage")

@@ -38,6 +38,12 @@ def centred(vectors: FloatArray, mean: FloatArray) -> FloatArray:
     return unit_rows((vectors - mean).astype(np.float32))
 
 
+def scale_of_centred(means: EncoderMeans) -> float:
+    """Raw cosines spread by so much where centred ones spread by 1: what is left of both sides without their means."""
+    left = (1.0 - float(one @ one) for one in (means.query, means.passage))
+    return float(np.sqrt(np.prod([max(0.0, one) for one in left])))
+
+
 def calibrated_similarity(
     left: FloatArray,
     right: FloatArray,

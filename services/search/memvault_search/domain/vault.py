@@ -78,6 +78,7 @@ class Vault:
         self._free_slots: list[int] = []
         self._places: dict[str, Place] = {}
         self._slot_row = np.full(_FIRST_CAPACITY, -1, np.int64)
+        self._sum = np.zeros(dimension)
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -86,6 +87,11 @@ class Vault:
     def passages(self) -> int:
         """How many passages there are."""
         return len(self._places)
+
+    @property
+    def common(self) -> FloatArray:
+        """Mean of the centred vectors of all passages, float32 [d]; zeros in an empty vault."""
+        return (self._sum / max(1, self.passages)).astype(np.float32)
 
     def get(self, block_id: str) -> StoredBlock | None:
         """The block of this id, if there is one."""
@@ -120,6 +126,7 @@ class Vault:
         for passage, indexed in zip(stored.passages, passages, strict=True):
             slot = self._new_slot(row)
             self._vectors[slot] = indexed.vector
+            self._sum += indexed.vector
             self._terms[slot] = dict(indexed.terms)
             self._points[slot] = passage.point_id
             self._places[passage.point_id] = Place(stored.block.id, row, passage.number, slot)
@@ -160,6 +167,7 @@ class Vault:
             for view, terms in (self._terms[slot] or {}).items():
                 self.words.remove(stored.block.service, view, terms.numbers, terms.length)
             self._terms[slot] = None
+            self._sum -= self._vectors[slot]
             self._vectors[slot] = 0.0
             self._slot_row[slot] = -1
             self._free_slots.append(slot)

@@ -12,16 +12,20 @@ from memvault_search.domain.block import Block
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import of_part
 from memvault_search.domain.selection import Selection
+from memvault_search.domain.similarity import EncoderMeans
 from memvault_search.domain.speakers import PersonWords
 from memvault_search.domain.vault import Vault
 from memvault_search.ports import BlockIndex, RankedPoints, Ranker
 from memvault_search.settings import SearchSettings
+from memvault_search.usecases.apart import without_common
 from memvault_search.usecases.asking import Conditions, Left, Question, Reference
 from memvault_search.usecases.marks import with_speaker
-from memvault_search.usecases.pooling import Pool, depth_of, pool_of, selection_of
+from memvault_search.usecases.pooling import Pool, depth_of, pool_of, replies_in, selection_of
 from memvault_search.usecases.rankers import as_blocks, known_share, merged, rankers_of, side_of, with_self_as_context
 
 RECENT = "recent"
+COMMON = "common"
+"""Among what is switched off: the list of meanings keeps what all of the vault has in common."""
 _BEFORE_ALL_ELSE_S = 1e12
 """Added to the time of what was said, where that comes first: later than any time of the calendar."""
 _OF_OWN_WORDS = ("dense_", "sparse_")
@@ -43,10 +47,11 @@ class Gathered:
 class Gathering:
     """Asks the index."""
 
-    def __init__(self, index: BlockIndex, persons: PersonWords) -> None:
-        """`persons`: by which a question names a speaker."""
+    def __init__(self, index: BlockIndex, persons: PersonWords, means: EncoderMeans) -> None:
+        """`persons`: by which a question names a speaker; `means`: of the index's encoder."""
         self._index = index
         self._persons = persons
+        self._means = means
 
     async def gather(
         self,
@@ -66,13 +71,16 @@ class Gathering:
             selection, _ = selection_of(question, unbound)
             rankers, found = await self._lists(question, unbound, vector, vault, numbers, selection)
             filters, skipped = False, (_EMPTY_RANGE,) if _any(found) else ()
+        if numbers.finding.without_common and COMMON not in conditions.off:
+            found = without_common(rankers, found, vault, self._means, numbers.finding.common_half_at)
         if numbers.finding.self_as_context:
             rankers, found = with_self_as_context(rankers, found, vault, off=conditions.off)
         weights = _weights(question, numbers, vault)
         rankings, best = as_blocks(found, rankers, vault, weights)
         later = reference is not None
         rankings = with_speaker(rankings, question, vault, weights, self._persons, off=conditions.off, later=later)
-        return Gathered(pool_of(rankings, best, reference, numbers), filters, skipped)
+        replies = replies_in(vault, numbers, conditions.off)
+        return Gathered(pool_of(rankings, best, reference, numbers, replies), filters, skipped)
 
     async def _lists(
         self,

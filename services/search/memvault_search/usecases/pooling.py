@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 from memvault_search.domain.fusion import Fused, Ranking, fuse, fuse_late
+from memvault_search.domain.replies import REPLY, Replies, with_replies
 from memvault_search.domain.selection import Selection
 from memvault_search.domain.vault import Vault
 from memvault_search.settings import SearchSettings
@@ -23,7 +24,7 @@ class Pool:
     fused: Fused
     best: Best
     rankings: Sequence[Ranking]
-    scores: dict[str, dict[str, float]]
+    scores: Mapping[str, Mapping[str, float]]
 
 
 def depth_of(numbers: SearchSettings, selection: Selection, vault: Vault) -> int:
@@ -52,11 +53,32 @@ def _instant(seconds: float) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if np.isfinite(seconds) else None
 
 
-def pool_of(rankings: Sequence[Ranking], best: Best, reference: Reference | None, numbers: SearchSettings) -> Pool:
-    """Fuse the rankings, or place late blocks among those of an earlier search (R-14)."""
-    by_ranker = {one.name: dict(zip(one.ids, one.scores.tolist(), strict=True)) for one in rankings}
+def replies_in(vault: Vault, numbers: SearchSettings, off: frozenset[str]) -> Replies | None:
+    """What finds replies among a user's turns; None where they count by their own words alone."""
+    if not numbers.finding.reply_share or f"ranker:{REPLY}" in off:
+        return None
+    return Replies(vault.get, vault.sessions, numbers.finding.reply_width)
+
+
+def pool_of(
+    rankings: Sequence[Ranking],
+    best: Best,
+    reference: Reference | None,
+    numbers: SearchSettings,
+    replies: Replies | None,
+) -> Pool:
+    """Fuse the rankings, or place late blocks among those of an earlier search (R-14).
+
+    `replies` have their share of what they go on with; one that comes late without it counts by its own words.
+    """
+    by_ranker: dict[str, Mapping[str, float]] = {
+        one.name: dict(zip(one.ids, one.scores.tolist(), strict=True)) for one in rankings
+    }
     if reference is None:
-        cut = fuse(rankings, numbers.fusion).first(numbers.finding.candidates)
-        return Pool(cut, best, rankings, by_ranker)
-    late = {one: [by_ranker.get(cut.name, {}).get(one, np.nan) for cut in reference.lists] for one in best.rows}
-    return Pool(fuse_late(late, reference.lists, numbers.fusion), best, rankings, by_ranker)
+        fused = fuse(rankings, numbers.fusion)
+    else:
+        late = {one: [by_ranker.get(cut.name, {}).get(one, np.nan) for cut in reference.lists] for one in best.rows}
+        fused = fuse_late(late, reference.lists, numbers.fusion)
+    if replies is not None:
+        fused, by_ranker[REPLY] = with_replies(fused, replies.of, numbers.finding.reply_share)
+    return Pool(fused.first(numbers.finding.candidates) if reference is None else fused, best, rankings, by_ranker)

@@ -29,7 +29,7 @@ from memvault_search.usecases.dividing import Dividing
 from memvault_search.usecases.explaining import Explaining
 from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
 from memvault_search.usecases.gathering import Gathering
-from memvault_search.usecases.pooling import Pool
+from memvault_search.usecases.pooling import Pool, replies_in
 from memvault_search.usecases.rankers import coverage_of, known_share_of
 from memvault_search.usecases.readings import readings_of
 from memvault_search.usecases.stopwatch import Stopwatch
@@ -201,7 +201,9 @@ class Searching:
             centre=None if reference is None else reference.centre,
         )
         points = [vault.point_of(slot) for slot in slots]
-        readings = readings_of(vault, rows, slots, among_neighbours=numbers.finding.rerank_among_neighbours)
+        replies = replies_in(vault, numbers, conditions.off)
+        among = numbers.finding.rerank_among_neighbours
+        readings = readings_of(vault, rows, slots, among_neighbours=among, replies=replies)
         shown = Shown(question.user_id, points, candidates.texts, similarity, readings)
         return shown, score(candidates, context)
 

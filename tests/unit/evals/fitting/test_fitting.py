@@ -47,6 +47,7 @@ def case(set_name: str, scope: str, number: int) -> Case:
         directions=None,
         query_tokens=1,
         known=1.0,
+        replies={},
         order=(),
         reranked=0,
     )
