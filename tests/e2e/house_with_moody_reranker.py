@@ -15,7 +15,7 @@ from pathlib import Path
 
 from memvault.rpc.process import Process
 from memvault.runtime import house
-from memvault.runtime.batching import BatchQueue
+from memvault.runtime.batching import BatchQueue, Urgency
 from memvault.runtime.folder import Folder
 from memvault.runtime.lifecycle import run_service
 from memvault.runtime.places import Addresses
@@ -53,7 +53,7 @@ class MoodyModel:
         return ""
 
     async def score(self, reading: Reading, *, within_s: float) -> list[Score]:
-        (scores,) = await self._queue.submit([reading], urgent=True, within_s=within_s)
+        (scores,) = await self._queue.submit([reading], urgency=Urgency.NOW, within_s=within_s)
         return scores
 
     def _score(self, batch: Sequence[Reading]) -> list[list[Score]]:
