@@ -428,7 +428,12 @@ async def test_the_state_of_every_durable_can_be_read(started):
     await bus.publish(subjects.BLOCK_UPSERTED, block("b1"))
     states = {state.name: state for state in await bus.durables()}
     assert set(states) == {durable.name for durable in subjects.DURABLES}
-    assert (states["search__blocks"].waiting, states["search__forget"].waiting) == (1, 0)
+
+    async def told() -> bool:  # the server counts a moment after it has stored
+        waiting = {state.name: state.waiting for state in await bus.durables()}
+        return (waiting["search__blocks"], waiting["search__forget"]) == (1, 0)
+
+    await eventually(told)
 
 
 async def _has_letters(bus: NatsBus, count: int) -> bool:
