@@ -24,14 +24,17 @@ class Sessions:
 
     def __init__(self) -> None:
         self._order: dict[tuple[str, str, str], list[_Key]] = {}
+        self._known: dict[str, Neighbours] = {}  # by block, until anything changes: questions ask for the same ones
 
     def add(self, block: Block) -> None:
         """Put a block into its sitting, if it has one."""
+        self._known.clear()
         if block.session is not None:
             insort(self._order.setdefault(block.session, []), _key(block))
 
     def remove(self, block: Block) -> None:
         """Take a block, as it was added, out of its sitting."""
+        self._known.clear()
         if block.session is None:
             return
         order = self._order[block.session]
@@ -54,6 +57,12 @@ class Sessions:
 
     def around(self, block: Block) -> Neighbours:
         """The neighbours of a block that was added."""
+        known = self._known.get(block.id)
+        if known is None:
+            known = self._known[block.id] = self._looked_up(block)
+        return known
+
+    def _looked_up(self, block: Block) -> Neighbours:
         order = self._order.get(block.session) if block.session is not None else None
         if not order:
             return Neighbours()

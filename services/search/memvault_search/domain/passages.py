@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
@@ -10,6 +11,8 @@ from memvault_search.domain.block import Passage
 
 _NAMESPACE = UUID("6f1c1d8e-7a0b-4c7e-9b63-2f1f1f0d5a11")
 """Ours, so that ids of points never meet those of another product in a shared store."""
+
+_WIDE = re.compile("[^\u0000-\u052f]")  # counted in one go: replies are measured with every question
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def cut(user_id: str, block_id: str, text: str, limits: PassageLimits) -> tuple[
 
 def width(text: str) -> int:
     """Length in characters, those beyond Latin, Greek and Cyrillic counted twice."""
-    return len(text) + sum(character > "ԯ" for character in text)
+    return len(text) + len(_WIDE.findall(text))
 
 
 def _spans(text: str, target: int) -> list[tuple[int, int]]:

@@ -6,7 +6,6 @@ nothing of a march, and is what a question about it is after.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -21,7 +20,6 @@ from memvault_search.domain.scoring.ordering import stable_order
 
 REPLY = "reply"
 """Its name among the rankers of an explanation."""
-_ASKS = re.compile(r"[?？]")
 
 
 class Reply(NamedTuple):
@@ -50,7 +48,7 @@ class Replies:
             return None
         own = stored.block
         question = self._before(own)
-        if question is None or question.speaker == own.speaker or not _ASKS.search(question.text):
+        if question is None or question.speaker == own.speaker or not _asks(question.text):
             return None
         said = self._before(question)
         if said is None or said.speaker != own.speaker:
@@ -61,6 +59,10 @@ class Replies:
         before = self.sessions.around(block).before
         stored = None if before is None else self.find(before)
         return None if stored is None else stored.block
+
+
+def _asks(text: str) -> bool:
+    return "?" in text or "？" in text
 
 
 def with_replies(fused: Fused, reply: Callable[[str], Reply | None], share: float) -> tuple[Fused, Mapping[str, float]]:
