@@ -195,6 +195,13 @@ class EdgeStore:
         request = engine.CountRequest(exact=True, filter=to_filter(condition))
         return await self._run(lambda: shard.count(request))
 
+    async def commonest(self, collection: str, field: str, limit: int) -> list[tuple[str, int]]:
+        """Ask the engine for the field's facet: a millisecond for hundreds of values."""
+        shard = self._shards[collection]
+        request = engine.FacetRequest(field, limit=limit, exact=True)
+        answer = await self._run(lambda: shard.facet(request))
+        return [(str(hit.value), hit.count) for hit in answer.hits]
+
     async def set_payload(
         self,
         collection: str,

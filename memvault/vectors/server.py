@@ -120,6 +120,11 @@ class ServerStore:
         answer = await self._client.count(collection, count_filter=_to_filter(condition), exact=True)
         return answer.count
 
+    async def commonest(self, collection: str, field: str, limit: int) -> list[tuple[str, int]]:
+        """Ask the server for the field's facet."""
+        answer = await self._client.facet(collection, field, limit=limit, exact=True)
+        return [(str(hit.value), hit.count) for hit in answer.hits]
+
     async def set_payload(
         self,
         collection: str,

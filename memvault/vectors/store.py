@@ -53,6 +53,9 @@ class VectorStore(Protocol):
     async def count(self, collection: str, condition: Condition | None = None) -> int:
         """Count points exactly."""
 
+    async def commonest(self, collection: str, field: str, limit: int) -> list[tuple[str, int]]:
+        """The values of an indexed keyword field that most points have, with the number of points, most first."""
+
     async def set_payload(
         self,
         collection: str,

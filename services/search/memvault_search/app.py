@@ -16,7 +16,6 @@ from memvault.rpc import deadline
 from memvault.rpc.methods import Registration
 from memvault.runtime import telemetry
 from memvault.search.v1.search_pb2_grpc import add_SearchServiceServicer_to_server
-from memvault.text import search_tokens
 from memvault.vectors import VectorStore
 from memvault_search.adapters.announcer import BusAnnouncer
 from memvault_search.adapters.embedder_cache import CachedEmbedder
@@ -29,7 +28,6 @@ from memvault_search.adapters.rerank_client import RerankClient
 from memvault_search.adapters.strengths_file import load_strengths
 from memvault_search.adapters.system_clock import SystemClock
 from memvault_search.domain.made import Made, words_made
-from memvault_search.domain.scoring.telling_apart import tell_apart
 from memvault_search.handlers.convert import block_to
 from memvault_search.handlers.current import Current, CurrentEmbed, CurrentSearch, Faces
 from memvault_search.handlers.embed import EmbedHandlers
@@ -56,6 +54,7 @@ from memvault_search.usecases.storing import Storing
 from memvault_search.usecases.succession import Succession
 from memvault_search.usecases.together import UseCases
 from memvault_search.usecases.vaults import Vaults
+from memvault_search.usecases.warming import Warming, load_dictionaries
 from memvault_search.usecases.write_barrier import WriteBarrier
 from memvault_search.usecases.writing import Writing
 
@@ -203,6 +202,7 @@ class App:
         self._encoders = encoders
         self._side = self._built(encoders.serving, parts.index(encoders.serving.dimension))
         self._next: Side | None = None
+        self._warming = Warming()
         self._current = Current(self._side.faces)
         self.renewing = Renewing(
             self,
@@ -234,7 +234,7 @@ class App:
         return self._side.index
 
     async def start(self) -> None:
-        """Load the encoder, open the store, and read the users' blocks into memory.
+        """Load the encoder, open the store, and begin to read users' blocks into memory.
 
         Raises:
             Fault: EMBEDDER_CHANGED when the index was made by another encoder.
@@ -244,13 +244,13 @@ class App:
         await side.embedder.start()
         if self._encoders.house is not side.embedder:
             await self._encoders.house.start()
-        await asyncio.to_thread(_warm_up)
+        await asyncio.to_thread(load_dictionaries)
         await self._generations.open(side.index, side.made, self._noted(side.embedder))
-        for user_id in (await side.index.users())[: self._parts.settings.index.warm_users]:
-            await side.vaults.of(user_id)
+        self._warming.begin(side.vaults, (await side.index.users())[: self._parts.settings.index.warm_users])
 
     async def stop(self) -> None:
         """Write everything to the disk and let go; a reindex goes on at the next start of one."""
+        await self._warming.end()
         await self.renewing.stop()
         await self._parts.store.close()
         sides = (self._side.embedder, *(() if self._next is None else (self._next.embedder,)), self._encoders.house)
@@ -259,6 +259,7 @@ class App:
 
     async def begin(self) -> Reindexing:
         """See `Steps.begin`."""
+        await self._warming.end()  # what is read there shall not go while it is read
         wanted, present = self._encoders.wanted, self._side
         made = self._parts.made(wanted)
         if self._next is None and wanted not in {present.embedder, self._encoders.house}:
@@ -304,12 +305,6 @@ class App:
 
     def _built(self, embedder: RunningEmbedder, index: StoredIndex) -> Side:
         return self._parts.side(embedder, index, self._barrier, self._encoders)
-
-
-def _warm_up() -> None:
-    """Load the dictionaries, which takes half a second: the first question shall not wait for them."""
-    search_tokens("熱身 warming up")
-    tell_apart("the first of 2 texts", "第二段文字")
 
 
 async def build(  # noqa: PLR0913 - each is a part that a test or another way to run may replace

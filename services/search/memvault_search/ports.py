@@ -117,14 +117,12 @@ class LoadedPassage:
 class LoadedUser:
     """Everything of a user as the index holds it.
 
-    `forgotten` maps a head point's id to when its block was forgotten; `orphans` are points of passages
-    that belong to no block.
+    `forgotten` maps a head point's id to when its block was forgotten.
     """
 
     write_version: int
     blocks: Sequence[tuple[StoredBlock, Sequence[LoadedPassage]]]
     forgotten: Mapping[str, Moment] = field(default_factory=dict)
-    orphans: tuple[str, ...] = ()
 
 
 class BlockIndex(Protocol):
@@ -170,6 +168,10 @@ class BlockIndex(Protocol):
         """Write passages again whose block stays; a view that is missing is taken away."""
         ...
 
+    async def averages(self, user_id: str, point_ids: Sequence[str]) -> dict[str, Mapping[View, float]]:
+        """Of each passage the average length that weighed the words of each view; unknown passages are left out."""
+        ...
+
     async def passages(self, user_id: str, point_ids: Sequence[str]) -> dict[str, LoadedPassage]:
         """Read passages back; unknown ones are left out."""
         ...
@@ -212,6 +214,10 @@ class BlockIndex(Protocol):
         """Forget that single blocks were forgotten before this time."""
         ...
 
+    async def orphans(self, user_id: str) -> list[str]:
+        """Points of this user's passages that no block names: a write was cut off in the middle."""
+        ...
+
     async def drop_orphans(self, user_id: str, point_ids: Sequence[str]) -> None:
         """Remove passages that belong to no block."""
         ...
@@ -224,8 +230,8 @@ class BlockIndex(Protocol):
         """Blocks, passages and frozen blocks of all users."""
         ...
 
-    async def blocks_of(self, user_id: str) -> int:
-        """How many blocks a user has."""
+    async def largest(self) -> int:
+        """How many blocks the user has who has most; 0 when there is none."""
         ...
 
 

@@ -106,6 +106,7 @@ class Index(_Section):
     forgotten_kept_days: Positive
     successor_wait_days: Positive
     former_answers_s: Seconds
+    night_rest: Annotated[float, Field(ge=0)]
 
 
 class Sources(_Section):

@@ -15,15 +15,19 @@ async def fill(house: House) -> None:
     await house.write(note("a", "one"), note("b", "two"), note("c", "three"), note("a", "else", user_id="bob"))
 
 
-async def test_the_largest_user_is_counted_in_memory_and_in_the_store_alike(house: House) -> None:
+async def test_the_largest_user_is_whose_blocks_are_most(house: House) -> None:
     assert (await house.app.usecases.reading.count("")).largest == 0
     await fill(house)
     counts = await house.app.usecases.reading.count("")
     assert (counts.blocks, counts.users, counts.largest) == (4, 2, 3)
-    for user in ("ann", "bob"):
-        house.app.vaults.drop(user)
-    assert (await house.app.usecases.reading.count("")).largest == 3
     assert (await house.app.usecases.reading.count("bob")).largest == 1
+
+
+async def test_marks_of_what_was_forgotten_make_nobody_the_largest_user(house: House) -> None:
+    await fill(house)
+    await house.write(note("b", "further", user_id="bob"))
+    await house.app.usecases.forgetting.forget("ann", block_ids=["a", "b"])
+    assert (await house.app.usecases.reading.count("")).largest == 2
 
 
 @pytest.mark.parametrize(("store", "advised"), [("edge", 50_000), ("server", 0)])

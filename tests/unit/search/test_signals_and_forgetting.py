@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,8 +14,10 @@ from memvault.bus import subjects
 from memvault.events.v1 import events_pb2
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import types_pb2
+from memvault_search.adapters.pointer import BLOCKS
 from memvault_search.domain.block import NEAR_COPY_TAG
 from memvault_search.domain.moment import Moment
+from memvault_search.domain.passages import head_id, point_id
 from memvault_search.domain.selection import Selection
 from memvault_search.usecases.signals import Annotation
 from memvault_search.usecases.writing import Write
@@ -341,6 +344,52 @@ async def test_the_nightly_part_weighs_words_by_the_average_of_now(house: House)
     average = (await house.app.vaults.of("ann")).words.average_length("default", "self")
     for _, passages in loaded.blocks:
         assert passages[0].averages["self"] == pytest.approx(average, rel=0.11)
+
+
+@pytest.mark.r("R-36")
+async def test_a_night_that_was_cut_off_goes_on_with_those_who_were_not_done(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for user in ("ann", "bob", "cem"):
+        await house.write(note(f"of-{user}", f"{user} rows", user_id=user))
+    dreaming = house.app.usecases.dreaming
+    of_user, asked = dreaming._of_user, []
+
+    async def cut_off(user_id: str, run_id: str) -> Counter[str]:
+        asked.append(user_id)
+        if asked == ["ann", "bob"]:
+            raise TimeoutError
+        return await of_user(user_id, run_id) + Counter(users=1)
+
+    monkeypatch.setattr(dreaming, "_of_user", cut_off)
+    with pytest.raises(TimeoutError):
+        await dreaming.dream("night-1", "")
+    assert (await dreaming.dream("night-1", ""))["users"] == 3
+    assert asked == ["ann", "bob", "bob", "cem"]
+    await dreaming.dream("night-2", "")
+    assert asked[4:] == ["ann", "bob", "cem"]
+
+
+@pytest.mark.r("R-36")
+async def test_the_nightly_part_leaves_in_memory_whom_it_found_there(house: House) -> None:
+    for user in ("ann", "bob"):
+        await house.write(note(f"of-{user}", f"{user} rows", user_id=user))
+    house.app.vaults.drop("bob")
+    await house.app.usecases.dreaming.dream("night", "")
+    assert set(house.app.vaults.loaded()) == {"ann"}
+    assert (await house.ask("rows", user="bob")).hits[0].stored.block.id == "of-bob"
+
+
+@pytest.mark.r("R-36")
+async def test_the_nightly_part_removes_passages_of_no_block(house: House) -> None:
+    await house.write(note("a", "rowing"), note("b", "sailing"))
+    whole = await house.app.index.orphans("ann")
+    await house.store.delete(BLOCKS, [head_id("ann", "b")])
+    cut_off = await house.app.index.orphans("ann")
+    changes = await house.app.usecases.dreaming.dream("night", "ann")
+    assert (whole, cut_off) == ([], [point_id("ann", "b", 0)])
+    assert changes["orphans"] == 1
+    assert await house.app.index.orphans("ann") == []
 
 
 @pytest.mark.r("R-36", "R-60a")

@@ -13,8 +13,10 @@ from memvault.events.v1 import events_pb2
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import types_pb2
 from memvault.screening import RULESET_VERSION
+from memvault_search.adapters.index import StoredIndex
 from memvault_search.domain.block import NEAR_COPY_TAG, Source
 from memvault_search.domain.moment import Moment
+from memvault_search.ports import LoadedUser
 from memvault_search.usecases.writing import Write
 from tests.unit.search.conftest import NOW, House, note, turn
 
@@ -36,6 +38,28 @@ async def test_a_written_block_is_found_and_announced(house: House) -> None:
         ("a", "e1", True)
     ]
     assert told[0].message.write_version == found.write_version == 1
+
+
+async def test_questions_are_answered_while_users_are_still_read_into_memory(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await house.write(note("a", "rowing"), note("b", "sailing", user_id="bob"))
+    load, gate = StoredIndex.load, asyncio.Event()
+
+    async def held_up(index: StoredIndex, user_id: str) -> LoadedUser:
+        if user_id == "ann":
+            await gate.wait()
+        return await load(index, user_id)
+
+    monkeypatch.setattr(StoredIndex, "load", held_up)
+    async with asyncio.timeout(60):  # for ever, if the start waited for ann
+        again = await house.reopened()
+        found = await again.ask("sailing", user="bob")
+    assert [hit.stored.block.id for hit in found.hits] == ["b"]
+    assert set(again.app.vaults.loaded()) == {"bob"}
+    gate.set()
+    assert len(await again.app.vaults.of("ann")) == 1
+    await again.bus.stop()
 
 
 @pytest.mark.r("R-60")

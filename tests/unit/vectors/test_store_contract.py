@@ -205,6 +205,14 @@ async def test_pages_cover_every_point_once(store: VectorStore) -> None:
     assert seen == list(range(1, 8))
 
 
+async def test_the_commonest_values_of_a_field_come_with_their_numbers_of_points(store: VectorStore) -> None:
+    assert await store.commonest("things", "owner", 9) == []
+    await store.upsert("things", [point(n, "ann" if n < 4 else "bob" if n < 9 else "cem") for n in range(1, 10)])
+    await store.delete("things", [uuid_of(1)])
+    assert await store.commonest("things", "owner", 9) == [("bob", 5), ("ann", 2), ("cem", 1)]
+    assert await store.commonest("things", "owner", 1) == [("bob", 5)]
+
+
 async def test_points_are_removed_by_id_and_by_condition(store: VectorStore) -> None:
     await store.upsert("things", [point(n, "ann" if n < 4 else "bob") for n in range(1, 6)])
     await store.delete("things", [uuid_of(1), uuid_of(77)])

@@ -23,6 +23,8 @@ from memvault_search.adapters.head_payload import SUMMARY, from_payload, state_p
 from memvault_search.adapters.index_filter import condition_of
 from memvault_search.adapters.pointer import BLOCKS, Generation
 from memvault_search.adapters.points import (
+    FORGOTTEN,
+    forgotten_mark,
     loaded_passage,
     moment_of,
     passage_point,
@@ -35,11 +37,12 @@ from memvault_search.domain.block import StoredBlock
 from memvault_search.domain.embedding import TokenVectors
 from memvault_search.domain.made import Made
 from memvault_search.domain.moment import Moment
-from memvault_search.domain.passages import encoder_point_id, forgotten_id, head_id, user_tombstone_id, vault_id
+from memvault_search.domain.passages import encoder_point_id, head_id, user_tombstone_id, vault_id
 from memvault_search.domain.selection import Selection
+from memvault_search.domain.views import View
 from memvault_search.ports import LoadedPassage, LoadedUser, PassageVectors, RankedPoints, Ranker
 
-_FORGET_KIND = "forgotten"
+_LARGEST_LOOKED_AT = 100  # users; marks of what was forgotten are points, too, though few and not for long
 
 
 class StoredIndex:
@@ -136,7 +139,15 @@ class StoredIndex:
                     whole = [loaded_passage(one) for one in found if one is not None and "self" in one.dense]
                     if len(whole) == len(found):
                         blocks.append((stored, whole))
-        return LoadedUser(version, blocks, forgotten, orphans=tuple(passages))
+        return LoadedUser(version, blocks, forgotten)
+
+    async def orphans(self, user_id: str) -> list[str]:
+        """Compare the passages with what the heads name, without reading vectors."""
+        own = Eq("user_id", user_id)
+        passages = await self._all(self._passages, own)  # first: a head is written after its passages
+        heads = [one.payload for one in await self._all(BLOCKS, own) if one.payload["kind"] == "block"]
+        named = {point_id for head in heads for point_id, _, _ in head["passages"]}
+        return [one.id for one in passages if one.id not in named]
 
     async def find(self, user_id: str, rankers: Sequence[Ranker], selection: Selection) -> dict[str, RankedPoints]:
         """Ask all rankers in one batch, without payloads: what the points are is known from memory."""
@@ -176,6 +187,11 @@ class StoredIndex:
             await self._store.set_payload(self._tokens, [point.id], point.payload)
             self._token_cache.pop(point.id, None)
 
+    async def averages(self, user_id: str, point_ids: Sequence[str]) -> dict[str, Mapping[View, float]]:
+        """Read payloads only: vectors take ten times as long."""
+        found = await self._store.retrieve(self._passages, point_ids)
+        return {one.id: one.payload["averages"] for one in found if one.payload["user_id"] == user_id}
+
     async def passages(self, user_id: str, point_ids: Sequence[str]) -> dict[str, LoadedPassage]:
         """Read passages back with all their vectors."""
         found = await self._store.retrieve(self._passages, point_ids, with_vectors=True)
@@ -200,19 +216,7 @@ class StoredIndex:
         write_version: int,
     ) -> int:
         """Tombstones first: a write that is delivered again meanwhile must find them."""
-        marks = [
-            Point(
-                forgotten_id(user_id, block_id),
-                {
-                    "kind": _FORGET_KIND,
-                    "user_id": user_id,
-                    "head": head_id(user_id, block_id),
-                    "at": forgotten.time.isoformat(),
-                    "sequence": forgotten.sequence,
-                },
-            )
-            for block_id in named
-        ]
+        marks = [forgotten_mark(user_id, block_id, forgotten) for block_id in named]
         await self._store.upsert(BLOCKS, marks)
         await self._store.delete(BLOCKS, [head_id(user_id, one.block.id) for one in stored])
         await self.drop_points([one.point_id for block in stored for one in block.passages])
@@ -277,7 +281,7 @@ class StoredIndex:
 
     async def drop_tombstones(self, before: datetime) -> None:
         """Remove marks of single forgotten blocks older than `before`."""
-        old = And((Eq("kind", _FORGET_KIND), TimeRange("at", end=before)))
+        old = And((Eq("kind", FORGOTTEN), TimeRange("at", end=before)))
         await self._store.delete(BLOCKS, old)
 
     async def drop_orphans(self, user_id: str, point_ids: Sequence[str]) -> None:
@@ -302,9 +306,14 @@ class StoredIndex:
         frozen = await self._store.count(BLOCKS, Eq("holds", SUMMARY))
         return blocks, await self._store.count(self._passages), frozen
 
-    async def blocks_of(self, user_id: str) -> int:
-        """Count the head points of a user's blocks."""
-        return await self._store.count(BLOCKS, And((Eq("kind", "block"), Eq("user_id", user_id))))
+    async def largest(self) -> int:
+        """Count the blocks of those users only who have so many points that they may have most."""
+        most = 0
+        for user_id, points in await self._store.commonest(BLOCKS, "user_id", _LARGEST_LOOKED_AT):
+            if points <= most:
+                break
+            most = max(most, await self._store.count(BLOCKS, And((Eq("kind", "block"), Eq("user_id", user_id)))))
+        return most
 
     async def _all(self, collection: str, condition: Condition, *, with_vectors: bool = False) -> list[Record]:
         records: list[Record] = []

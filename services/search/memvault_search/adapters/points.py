@@ -14,9 +14,13 @@ from memvault_search.adapters.index_filter import passage_payload
 from memvault_search.domain.block import StoredBlock
 from memvault_search.domain.embedding import TokenVectors
 from memvault_search.domain.moment import Moment
+from memvault_search.domain.passages import forgotten_id, head_id
 from memvault_search.domain.statistics import Terms
 from memvault_search.domain.views import VIEWS, View
 from memvault_search.ports import LoadedPassage, PassageVectors, Ranker
+
+FORGOTTEN = "forgotten"
+"""The kind of a mark's point."""
 
 
 def to_query(ranker: Ranker, condition: Condition) -> RankerQuery:
@@ -67,6 +71,18 @@ def loaded_passage(record: Record) -> LoadedPassage:
             terms[view] = Terms(numbers, record.payload["lengths"][view])
     dense = {view: record.dense[view] for view in VIEWS if view in record.dense}
     return LoadedPassage(dense, terms, record.payload["averages"])
+
+
+def forgotten_mark(user_id: str, block_id: str, forgotten: Moment) -> Point:
+    """The mark that a block was forgotten, for writes of before that come late."""
+    payload = {
+        "kind": FORGOTTEN,
+        "user_id": user_id,
+        "head": head_id(user_id, block_id),
+        "at": forgotten.time.isoformat(),
+        "sequence": forgotten.sequence,
+    }
+    return Point(forgotten_id(user_id, block_id), payload)
 
 
 def moment_of(payload: dict[str, Any]) -> Moment:

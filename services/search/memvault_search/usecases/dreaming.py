@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from time import perf_counter
 
@@ -31,8 +31,18 @@ class Changing:
     saving: Saving
 
 
+@dataclass
+class _Night:
+    """A run that is not at its end: the users that are done, and what changed of theirs."""
+
+    done: set[str] = field(default_factory=set)
+    changes: Counter[str] = field(
+        default_factory=lambda: Counter(frozen=0, retiered=0, near_copies=0, reweighted=0, orphans=0)
+    )
+
+
 class Dreaming:
-    """The use case. It works in small steps under the user's lock, so that no write waits long and no read at all."""
+    """The use case. It works in small steps under the user's lock, and rests between them: questions go first."""
 
     def __init__(
         self,
@@ -53,28 +63,35 @@ class Dreaming:
         self._announcer = announcer
         self._clock = clock
         self._settings = settings
+        self._nights: dict[str, _Night] = {}
 
     async def dream(self, run_id: str, user_id: str) -> Mapping[str, int]:
         """Do the whole part for one user, or for all when `user_id` is empty, and announce what changed.
 
-        Every step can be repeated, so a run that was cut off is finished when it is delivered again.
+        Every step can be repeated. A run that was cut off goes on with the users that were not done when it is
+        delivered again: a thousand of them may take longer than one delivery has. Another process begins anew.
         """
         began = perf_counter()
-        changes: Counter[str] = Counter(frozen=0, retiered=0, near_copies=0, reweighted=0, orphans=0)
+        night = self._nights.setdefault(run_id, _Night())
         for user in [user_id] if user_id else await self._index.users():
-            changes.update(await self._of_user(user, run_id))
+            if user not in night.done:
+                night.changes.update(await self._of_user(user, run_id))
+                night.done.add(user)
         keep = timedelta(days=self._settings.index.forgotten_kept_days)
         await self._index.drop_tombstones(self._clock.now() - keep)
-        await self._announcer.dream_finished(run_id, changes, (perf_counter() - began) * 1000.0)
-        return changes
+        await self._announcer.dream_finished(run_id, night.changes, (perf_counter() - began) * 1000.0)
+        self._nights.pop(run_id, None)
+        return night.changes
 
     async def _of_user(self, user_id: str, run_id: str) -> Counter[str]:
         changes: Counter[str] = Counter()
         step = self._settings.writing.batch
+        in_use = user_id in self._vaults.loaded()
         vault = await self._vaults.of(user_id)
         ids = [one.block.id for one in vault.blocks()]
         given_up = self._clock.now() - timedelta(days=self._settings.index.successor_wait_days)
         for start in range(0, len(ids), step):
+            began = perf_counter()
             async with self._vaults.changing(user_id) as held:
                 names = ids[start : start + step]
                 left = self._settings.freezing.a_night - changes["frozen"]
@@ -82,8 +99,10 @@ class Dreaming:
                 await self._succession.give_up(held, _present(held, names), given_up)
                 chunk = _present(held, names)
                 changes.update(await self._of_blocks(held, chunk))
-            await asyncio.sleep(0)
+            await asyncio.sleep(self._settings.index.night_rest * (perf_counter() - began))
         changes["orphans"] += await self._drop_orphans(user_id)
+        if not in_use:  # those who ask shall find their vaults in memory in the morning
+            await self._put_back(user_id)
         return changes
 
     async def _of_blocks(self, vault: Vault, chunk: list[StoredBlock]) -> Counter[str]:
@@ -123,9 +142,14 @@ class Dreaming:
     async def _drop_orphans(self, user_id: str) -> int:
         """Passages that a write cut off in the middle left behind."""
         async with self._vaults.changing(user_id):
-            orphans = (await self._index.load(user_id)).orphans
+            orphans = await self._index.orphans(user_id)
             await self._index.drop_orphans(user_id, orphans)
         return len(orphans)
+
+    async def _put_back(self, user_id: str) -> None:
+        """Let go of a vault, when nobody is changing it."""
+        async with self._vaults.changing(user_id):
+            self._vaults.drop(user_id)
 
 
 def _present(vault: Vault, block_ids: list[str]) -> list[StoredBlock]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -15,7 +15,7 @@ from memvault_search.domain.contexts import Contexts
 from memvault_search.domain.statistics import Terms
 from memvault_search.domain.vault import Vault
 from memvault_search.domain.views import VIEWS, View, stretch
-from memvault_search.ports import BlockIndex, Embedder, LoadedPassage, PassageVectors, ViewVectors
+from memvault_search.ports import BlockIndex, Embedder, PassageVectors, ViewVectors
 from memvault_search.settings import SearchSettings
 
 
@@ -87,13 +87,16 @@ class Encoder:
 
         `drift` is a share of the average in force; dense and token vectors stay as they are.
         """
-        point_ids = [stored.passages[number].point_id for stored, number in places]
-        known = await self._index.passages(vault.user_id, point_ids)
+        by_point = {stored.passages[number].point_id: (stored, number) for stored, number in places}
+        averages = await self._index.averages(vault.user_id, list(by_point))
+        drifted = [
+            one
+            for one, weighed in averages.items()
+            if self._drifted(vault, by_point[one][0].block.service, weighed, drift)
+        ]
         again: list[PassageVectors] = []
-        for (stored, number), point_id in zip(places, point_ids, strict=True):
-            loaded = known.get(point_id)
-            if loaded is None or not self._drifted(vault, stored.block.service, loaded, drift):
-                continue
+        for point_id, loaded in (await self._index.passages(vault.user_id, drifted)).items():
+            stored, number = by_point[point_id]
             views = {
                 view: ViewVectors(dense, *self._words(vault, _wanted(stored, number, view, contexts)))
                 for view, dense in loaded.dense.items()
@@ -102,10 +105,10 @@ class Encoder:
         return again
 
     @staticmethod
-    def _drifted(vault: Vault, service: str, loaded: LoadedPassage, drift: float) -> bool:
+    def _drifted(vault: Vault, service: str, weighed: Mapping[View, float], drift: float) -> bool:
         return any(
             abs(vault.words.average_length(service, view) - average) > drift * vault.words.average_length(service, view)
-            for view, average in loaded.averages.items()
+            for view, average in weighed.items()
         )
 
     async def _vectors(self, vault: Vault, wanted: Sequence[_Wanted]) -> list[ViewVectors]:

@@ -53,15 +53,10 @@ class Reading:
         """Count what is stored; an empty user means all."""
         if not user_id:
             blocks, passages, frozen = await self._index.count()
-            users = await self._index.users()
-            return Counts(blocks, passages, len(users), 0, 0, frozen, await self._largest(users))
+            users = len(await self._index.users())
+            return Counts(blocks, passages, users, 0, 0, frozen, await self._index.largest())
         vault = await self._vaults.of(checked_user(user_id))
         held = [one.block for one in vault.blocks()]
         conversations = {one.conversation_id for one in held} - {""}
         frozen = sum(one.frozen for one in held)
         return Counts(len(vault), vault.passages, 1, len(conversations), vault.write_version, frozen, len(vault))
-
-    async def _largest(self, users: Sequence[str]) -> int:
-        """The most blocks that one user has; who is in memory need not be counted in the store."""
-        held = self._vaults.loaded()
-        return max([len(held[one]) if one in held else await self._index.blocks_of(one) for one in users], default=0)

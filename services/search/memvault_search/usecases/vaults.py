@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 
+import numpy as np
+
 from memvault.faults import Fault, Reason
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.moment import Moment
@@ -164,11 +166,10 @@ class Vaults:
 
     def _assembled(self, user_id: str, loaded: LoadedUser) -> Vault:
         vault = Vault(user_id, len(self._means.passage), loaded.write_version)
+        raw = [one.dense["self"] for _, passages in loaded.blocks for one in passages]
+        vectors = iter(self.indexed(np.stack(raw)) if raw else ())  # all at once: each call costs 0.1 ms
         for stored, passages in loaded.blocks:
-            indexed = [
-                IndexedPassage(centred(one.dense["self"], self._means.passage), dict(one.terms)) for one in passages
-            ]
-            vault.put(stored, indexed)
+            vault.put(stored, [IndexedPassage(next(vectors), dict(one.terms)) for one in passages])
         return vault
 
     def _make_room(self, more: int) -> None:
