@@ -234,7 +234,7 @@ class App:
         return self._side.index
 
     async def start(self) -> None:
-        """Load the encoder, open the store, and begin to read users' blocks into memory.
+        """Load the encoder, open the store, and read users' blocks into memory, those that take long while it serves.
 
         Raises:
             Fault: EMBEDDER_CHANGED when the index was made by another encoder.
@@ -246,7 +246,9 @@ class App:
             await self._encoders.house.start()
         await asyncio.to_thread(load_dictionaries)
         await self._generations.open(side.index, side.made, self._noted(side.embedder))
-        self._warming.begin(side.vaults, (await side.index.users())[: self._parts.settings.index.warm_users])
+        numbers = self._parts.settings.index
+        self._warming.begin(side.vaults, (await side.index.users())[: numbers.warm_users])
+        await self._warming.first(numbers.warm_s)
 
     async def stop(self) -> None:
         """Write everything to the disk and let go; a reindex goes on at the next start of one."""

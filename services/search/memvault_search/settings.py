@@ -103,6 +103,7 @@ class Index(_Section):
     server_timeout_s: Positive
     blocks_in_memory: Positive
     warm_users: Annotated[int, Field(ge=0)]
+    warm_s: Seconds
     forgotten_kept_days: Positive
     successor_wait_days: Positive
     former_answers_s: Seconds

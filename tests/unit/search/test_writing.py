@@ -17,6 +17,7 @@ from memvault_search.adapters.index import StoredIndex
 from memvault_search.domain.block import NEAR_COPY_TAG, Source
 from memvault_search.domain.moment import Moment
 from memvault_search.ports import LoadedUser
+from memvault_search.usecases.warming import Warming
 from memvault_search.usecases.writing import Write
 from tests.unit.search.conftest import NOW, House, note, turn
 
@@ -40,6 +41,13 @@ async def test_a_written_block_is_found_and_announced(house: House) -> None:
     assert told[0].message.write_version == found.write_version == 1
 
 
+async def test_users_are_in_memory_when_the_service_is_ready(house: House) -> None:
+    await house.write(note("a", "rowing"), note("b", "sailing", user_id="bob"))
+    again = await house.reopened()
+    assert set(again.app.vaults.loaded()) == {"ann", "bob"}
+    await again.bus.stop()
+
+
 async def test_questions_are_answered_while_users_are_still_read_into_memory(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,7 +59,14 @@ async def test_questions_are_answered_while_users_are_still_read_into_memory(
             await gate.wait()
         return await load(index, user_id)
 
+    first = Warming.first
+
+    async def not_for_long(warming: Warming, within_s: float) -> None:
+        assert within_s > 0
+        await first(warming, 0.05)
+
     monkeypatch.setattr(StoredIndex, "load", held_up)
+    monkeypatch.setattr(Warming, "first", not_for_long)
     async with asyncio.timeout(60):  # for ever, if the start waited for ann
         again = await house.reopened()
         found = await again.ask("sailing", user="bob")

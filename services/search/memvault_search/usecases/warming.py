@@ -18,7 +18,7 @@ def load_dictionaries() -> None:
 
 
 class Warming:
-    """Reads users' vaults while questions are answered already: a thousand blocks take half a second."""
+    """Reads users' vaults: a thousand blocks take half a second, so that many users cannot all be waited for."""
 
     def __init__(self) -> None:
         self._left: deque[str] = deque()
@@ -31,6 +31,11 @@ class Warming:
         """
         self._left.extend(users)
         self._task = asyncio.create_task(self._run(vaults))
+
+    async def first(self, within_s: float) -> None:
+        """Wait until all are read, or so many seconds: whoever asks right after the start shall not wait then."""
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=within_s)
 
     async def _run(self, vaults: Vaults) -> None:
         while self._left:
