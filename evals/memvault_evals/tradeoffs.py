@@ -30,6 +30,7 @@ vault and by number of processes; milliseconds depend on the machine. Public set
 BESIDE = {
     "walk": "What the walk alone brings to a candidate list is in docs/decisions/0013.",
     "gate": "What the bounds in force cost by set, replayed, and how they were fitted is in docs/decisions/0018.",
+    "intent": "What each intent costs eleven sets, replayed, and what was mended by it is in docs/decisions/0034.",
     "floor": "The relevance floor behind that mark is in docs/decisions/0011.",
     "fuel": "How sure the free fuel is of a prediction is in docs/decisions/0012.",
 }
@@ -125,7 +126,7 @@ def wrong_intent(runs: Sequence[Document]) -> Tradeoff:
         f"{intents} intents were forced on all questions of {sets} sets, one at a time: {lost} of the {len(some)} "
         f"pairs lose {RECALL} by more than chance. The worst is {worst.label} on {worst.set_name}: {_change(worst)}."
     )
-    return Tradeoff("A wrong intent", [says], _origins(compared), compared)
+    return Tradeoff("A wrong intent", [says, BESIDE["intent"]], _origins(compared), compared)
 
 
 def second_try(runs: Sequence[Document]) -> Tradeoff:
