@@ -121,7 +121,7 @@ class ClassifyQuestion:
         """Compile the patterns and load the dictionary, so that the first question does not wait for it."""
         now = self._parts.clock.now()
         for pipeline in self._pipelines.values():
-            # the second only: a text with a foreign word is known to have a subject before it is cut
+            # two texts: one with Latin words is known to have a subject before the dictionary would cut it
             for text in ("warm up", "熱身"):
                 pipeline.understand(Question(text, now, UTC, completed=text))
 
