@@ -23,7 +23,8 @@ from memvault_search.settings import SearchSettings
 from memvault_search.usecases.searching import top_rows
 
 FloatArray = npt.NDArray[np.float64]
-ROUNDING = 1e-9
+ROUNDING = 5e-5
+"""Of a score: the product holds whole vectors of what it wrote, the replay reads 16 bits of them (docs/decisions/0032)."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from memvault_evals.fitting.cases import Case
 from memvault_evals.fitting.choosing import FOLDS, Trials, cross_validated, descend, folds_of, left_out, setting_of
 from memvault_evals.fitting.collected import checked
 from memvault_evals.fitting.gates import MOST_COST, Gains, bounds_for, by_set, cost, report, skipped
+from memvault_evals.fitting.replay import ROUNDING, Replayed, Setup, agrees
 from memvault_evals.fitting.writing import written
 from memvault_evals.house import EvalError
 from memvault_search.domain.gate import GateBounds
@@ -97,6 +98,14 @@ def test_scopes_stay_together_in_folds_and_every_question_is_held_out_once():
     assert set(folds.tolist()) == set(range(FOLDS))
     held = cross_validated(Landscape(CASES, NUMBERS, frozenset()), SHIPPED, STEPS)
     assert (held > 0).all()
+
+
+@pytest.mark.parametrize(("order", "same"), [("abc", True), ("acb", True), ("bac", False), ("ab", False)])
+def test_a_replay_agrees_when_only_scores_equal_but_for_rounding_change_places(monkeypatch, order, same):
+    scores = np.array([0.9, 0.5, 0.5 - ROUNDING / 2])
+    again = Replayed(tuple("abc"), None, 0, scores, scores)
+    monkeypatch.setattr("memvault_evals.fitting.replay.replay", lambda *_: again)
+    assert agrees(replace(CASES[0], order=tuple(order)), Setup(NUMBERS)) is same
 
 
 def test_a_setting_goes_into_the_numbers_and_comes_out_again():
