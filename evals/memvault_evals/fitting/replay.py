@@ -24,7 +24,7 @@ from memvault_search.usecases.searching import top_rows
 
 FloatArray = npt.NDArray[np.float64]
 ROUNDING = 5e-5
-"""Of a score: the product holds whole vectors of what it wrote, the replay reads 16 bits of them (docs/decisions/0032)."""
+"""Of a score: the product holds what it wrote as it was, the replay reads 16 bits of it (docs/decisions/0032)."""
 
 
 @dataclass(frozen=True)
