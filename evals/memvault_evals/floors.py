@@ -27,7 +27,7 @@ from memvault_cascade.domain.graph.model import UserGraph
 from memvault_cascade.domain.graph.ppr import Seeds, personalised_pagerank, restart_vector
 from memvault_cascade.ports import Kind, Nearest
 from memvault_cascade.settings import Settings
-from memvault_search.adapters.collections import PASSAGES, specs
+from memvault_search.adapters.collections import PASSAGES, passages_spec
 from memvault_search.adapters.embedder_opening import open_embedder
 from memvault_search.domain.bm25 import sparse_vector
 from memvault_search.ports import RunningEmbedder
@@ -62,7 +62,7 @@ class Floor:
         encoder = open_embedder(settings.model_copy(update={"models": str(models)}), scratch)
         await encoder.start()
         store = EdgeStore(scratch / "search", flush_every_s=_FLUSH_S)
-        await store.ensure(next(spec for spec in specs(encoder.dimension) if spec.name == PASSAGES))
+        await store.ensure(passages_spec(encoder.dimension))
         graph = VectorGraphStore(EdgeStore(scratch / "cascade", flush_every_s=_FLUSH_S))
         await graph.start(encoder.dimension)
         floor = cls(user_id, encoder, store, graph)

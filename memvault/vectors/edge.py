@@ -67,7 +67,7 @@ class EdgeStore:
             root: folder of all collections, created when missing.
             flush_every_s: pause between two flushes of what changed, in seconds, above 0.
         """
-        self._root = root
+        self.folder = root
         self._flush_every_s = flush_every_s
         self._shards: dict[str, engine.EdgeShard] = {}
         self._locks: dict[str, int] = {}
@@ -87,7 +87,7 @@ class EdgeStore:
             self._timer = asyncio.get_running_loop().create_task(self._flush_on_time())
 
     def _open(self, spec: CollectionSpec) -> None:
-        folder = self._root / spec.name
+        folder = self.folder / spec.name
         folder.mkdir(parents=True, exist_ok=True)
         self._lock(spec.name)
         try:
@@ -104,7 +104,7 @@ class EdgeStore:
 
     def _index_fields(self, shard: engine.EdgeShard, spec: CollectionSpec) -> None:
         """Index the fields that are not indexed yet: each costs the engine 0.15 s, also when it is there."""
-        note = self._root / f"{spec.name}.fields.json"
+        note = self.folder / f"{spec.name}.fields.json"
         done = json.loads(note.read_text()) if note.exists() else {}
         for name, kind in spec.fields.items():
             if done.get(name) != kind:
@@ -114,13 +114,13 @@ class EdgeStore:
             note.write_text(json.dumps(dict(spec.fields)))
 
     def _lock(self, name: str) -> None:
-        path = self._root / f"{name}.lock"
+        path = self.folder / f"{name}.lock"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(descriptor)
-            text = f"{self._root / name} is in use by another process: stop that one first"
+            text = f"{self.folder / name} is in use by another process: stop that one first"
             raise StoreLockedError(text) from error
         self._locks[name] = descriptor
 
@@ -238,7 +238,7 @@ class EdgeStore:
         await self._run(lambda: self._remove(collection, shard))
 
     def _remove(self, name: str, shard: engine.EdgeShard | None) -> None:
-        folder, going = self._root / name, self._root / f"{name}.dropped"
+        folder, going = self.folder / name, self.folder / f"{name}.dropped"
         if shard is not None:
             shard.close()
         elif folder.exists():
@@ -246,7 +246,7 @@ class EdgeStore:
         if folder.exists():
             shutil.rmtree(going, ignore_errors=True)
             folder.rename(going)  # at once: half a folder must never be opened
-        (self._root / f"{name}.fields.json").unlink(missing_ok=True)
+        (self.folder / f"{name}.fields.json").unlink(missing_ok=True)
         shutil.rmtree(going, ignore_errors=True)
         if name in self._locks:
             self._unlock(name)

@@ -35,6 +35,8 @@ def connect(url: str, *, timeout_s: int) -> ServerStore:
 class ServerStore:
     """A `VectorStore` on a Qdrant client; writes wait until they are applied."""
 
+    folder = None
+
     def __init__(self, client: AsyncQdrantClient) -> None:
         """Take a connected client and close it in `close`."""
         self._client = client

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from memvault.vectors.filters import Condition
     from memvault.vectors.model import CollectionSpec, Hit, Payload, Point, RankerQuery, Record
@@ -21,6 +22,10 @@ class SpecMismatchError(RuntimeError):
 
 class VectorStore(Protocol):
     """Named-vector points with payloads; every method is safe to call from one event loop."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where an embedded store lies, with a folder for each collection; None of a server."""
 
     async def ensure(self, collection: CollectionSpec) -> None:
         """Create the collection and its field indexes, or open it.

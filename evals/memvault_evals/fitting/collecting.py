@@ -32,6 +32,7 @@ from memvault_search.adapters.embedder_means import packaged_means
 from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
 from memvault_search.adapters.persons_file import load_persons
+from memvault_search.adapters.token_opening import tokens_beside
 from memvault_search.domain.made import Made
 from memvault_search.domain.replies import Replies
 from memvault_search.domain.scoring.candidates import Candidates
@@ -130,15 +131,15 @@ async def cases_of(set_name: str, home: Path, asked: Sequence[Asked]) -> list[Ca
     numbers = evenly_weighed(load("search", SearchSettings, profile=PROFILE))
     store = EdgeStore(home / "data" / "search", flush_every_s=numbers.index.flush_every_s)
     means = packaged_means(asked[0].understanding.encoder_id)
-    index = StoredIndex(
-        store, dimension=len(means.query), page=numbers.index.page, token_cache=numbers.index.token_cache
-    )
-    await Generations(store).open(index, Made(means.encoder_id, PREFIX_VERSION, len(means.passage)), {})
+    tokens = tokens_beside(store, cached=numbers.index.token_cache)
+    index = StoredIndex(store, tokens, dimension=len(means.query), page=numbers.index.page)
+    await Generations(store, tokens).open(index, Made(means.encoder_id, PREFIX_VERSION, len(means.passage)), {})
     try:
         vaults = Vaults(index, means, WriteBarrier(), blocks_in_memory=numbers.index.blocks_in_memory, shared=False)
         reader = CaseReader(set_name, vaults, index, means, numbers)
         return [await reader.case(one) for one in asked]
     finally:
+        await tokens.close()
         await store.close()
 
 

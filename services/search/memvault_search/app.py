@@ -27,6 +27,8 @@ from memvault_search.adapters.predicates_file import load_single_valued
 from memvault_search.adapters.rerank_client import RerankClient
 from memvault_search.adapters.strengths_file import load_strengths
 from memvault_search.adapters.system_clock import SystemClock
+from memvault_search.adapters.token_opening import tokens_beside
+from memvault_search.adapters.token_store import TokenStore
 from memvault_search.domain.made import Made, words_made
 from memvault_search.handlers.convert import block_to
 from memvault_search.handlers.current import Current, CurrentEmbed, CurrentSearch, Faces
@@ -93,6 +95,7 @@ class Parts:
     peers: Peers
     bus: Bus
     store: VectorStore
+    tokens: TokenStore
     store_name: str
     clock: Clock
     reranker: Reranker | None
@@ -110,8 +113,7 @@ class Parts:
 
     def index(self, dimension: int) -> StoredIndex:
         """An index that is not opened yet."""
-        numbers = self.settings.index
-        return StoredIndex(self.store, dimension=dimension, page=numbers.page, token_cache=numbers.token_cache)
+        return StoredIndex(self.store, self.tokens, dimension=dimension, page=self.settings.index.page)
 
     def side(self, embedder: RunningEmbedder, index: StoredIndex, barrier: WriteBarrier, encoders: Encoders) -> Side:
         """Everything around one index."""
@@ -198,7 +200,7 @@ class App:
         """Nothing is started or opened yet."""
         self._parts = parts
         self._barrier = WriteBarrier()
-        self._generations = Generations(parts.store)
+        self._generations = Generations(parts.store, parts.tokens)
         self._encoders = encoders
         self._side = self._built(encoders.serving, parts.index(encoders.serving.dimension))
         self._next: Side | None = None
@@ -254,6 +256,7 @@ class App:
         """Write everything to the disk and let go; a reindex goes on at the next start of one."""
         await self._warming.end()
         await self.renewing.stop()
+        await self._parts.tokens.close()
         await self._parts.store.close()
         sides = (self._side.embedder, *(() if self._next is None else (self._next.embedder,)), self._encoders.house)
         for embedder in {id(one): one for one in sides}.values():
@@ -342,6 +345,8 @@ async def build(  # noqa: PLR0913 - each is a part that a test or another way to
         reranker: None: the rerank service.
         observer: Sees every step.
     """
-    parts = Parts(profiles, profile, peers, bus, store, store_name, clock or SystemClock(), reranker, observer)
+    tokens = tokens_beside(store, cached=profiles[profile].index.token_cache)
+    now = clock or SystemClock()
+    parts = Parts(profiles, profile, peers, bus, store, tokens, store_name, now, reranker, observer)
     serving = former or embedder
     return App(parts, Encoders(serving, embedder, house or serving), bus, failed)

@@ -11,8 +11,9 @@ from memvault.recall.v1 import types_pb2
 from memvault.rpc.client import call
 from memvault.search.v1 import search_pb2 as pb
 from memvault.vectors.edge import EdgeStore
-from memvault_search.adapters.collections import PASSAGES, TOKENS, specs
-from memvault_search.adapters.pointer import BLOCKS
+from memvault_search.adapters.collections import PASSAGES, TOKENS, passages_spec
+from memvault_search.adapters.pointer import BLOCKS, BLOCKS_SPEC
+from memvault_search.adapters.token_opening import tokens_beside
 from memvault_search.domain.moment import Moment
 from memvault_search.handlers.convert import block_from
 from memvault_search.usecases.writing import Write
@@ -65,11 +66,13 @@ async def written(running: RealSearch, name: str, text: str, kind: str) -> None:
 
 
 async def only_the_summary_is_stored(folder: Path) -> None:
-    """Read the engine's own collections: heads, passages and token vectors of the frozen block."""
+    """Read what is stored: heads, passages and token vectors of the frozen block."""
     store = EdgeStore(folder / "data", flush_every_s=30)
+    token_store = tokens_beside(store, cached=1)
     try:
-        for spec in specs(384):
+        for spec in (BLOCKS_SPEC, passages_spec(384)):
             await store.ensure(spec)
+        await token_store.ensure(TOKENS)
         heads, _ = await store.scroll(BLOCKS, None, limit=100)
         texts = {one.payload["block_id"]: one.payload["content"]["text"] for one in heads if "content" in one.payload}
         assert SECRET in texts["mine"]
@@ -77,8 +80,8 @@ async def only_the_summary_is_stored(folder: Path) -> None:
         passages, _ = await store.scroll(PASSAGES, None, limit=100)
         own = {one.payload["block_id"]: one.id for one in passages}
         assert sorted(own) == sorted(one.payload["block_id"] for one in passages) == ["mine", "talk"]
-        tokens = {one.id: one.payload["self"]["rows"] for one in await store.retrieve(TOKENS, list(own.values()))}
-        assert tokens[own["talk"]] < tokens[own["mine"]]
-        assert await store.count(TOKENS) == 2
+        tokens = await token_store.read(TOKENS, "ann", list(own.values()))
+        assert len(tokens[own["talk"]][0]) < len(tokens[own["mine"]][0])
     finally:
+        await token_store.close()
         await store.close()

@@ -12,6 +12,7 @@ import pytest
 from memvault.vectors.edge import EdgeStore
 from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
+from memvault_search.adapters.token_opening import tokens_beside
 from memvault_search.domain.made import Made
 from tests.unit.search.conftest import DIMENSION, WordEncoder
 
@@ -52,11 +53,15 @@ def written_until_killed(folder: Path, writes: int) -> list[int]:
 async def test_no_acknowledged_write_is_lost_by_a_kill(tmp_path: Path) -> None:
     acknowledged = written_until_killed(tmp_path, 60)
     store = EdgeStore(tmp_path, flush_every_s=600)
-    index = StoredIndex(store, dimension=DIMENSION, page=100, token_cache=10)
-    await Generations(store).open(index, Made(WordEncoder.id, WordEncoder.prefix_version, DIMENSION), {})
+    tokens = tokens_beside(store, cached=10)
+    index = StoredIndex(store, tokens, dimension=DIMENSION, page=100)
+    await Generations(store, tokens).open(index, Made(WordEncoder.id, WordEncoder.prefix_version, DIMENSION), {})
     loaded = await index.load("ann")
     whole = {stored.block.id for stored, _ in loaded.blocks}
     assert {f"turn-{number}" for number in acknowledged} <= whole
     assert len(whole) <= len(acknowledged) + 1
+    points = [passage.point_id for stored, _ in loaded.blocks for passage in stored.passages]
+    assert set(await index.token_vectors("ann", points)) == set(points)
     assert loaded.write_version >= len(acknowledged)
+    await tokens.close()
     await store.close()

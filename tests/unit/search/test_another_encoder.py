@@ -8,15 +8,18 @@ from memvault.faults import Fault, Reason
 from memvault.vectors.opening import open_store
 from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
+from memvault_search.adapters.token_opening import tokens_beside
 from memvault_search.domain.made import Made
 
 
 async def opened(encoder_id: str, dimension: int) -> None:
     store = open_store("search", "embedded", flush_every_s=60.0, timeout_s=5)
-    index = StoredIndex(store, dimension=dimension, page=10, token_cache=10)
+    tokens = tokens_beside(store, cached=10)
+    index = StoredIndex(store, tokens, dimension=dimension, page=10)
     try:
-        await Generations(store).open(index, Made(encoder_id, "v1", dimension, "1"), {})
+        await Generations(store, tokens).open(index, Made(encoder_id, "v1", dimension, "1"), {})
     finally:
+        await tokens.close()
         await store.close()
 
 

@@ -196,7 +196,7 @@ async def test_a_forgotten_block_is_nowhere_any_more(house: House) -> None:
     assert len(await again.app.vaults.of("ann")) == 3
     records = [
         record
-        for collection in ("search_blocks", "search_passages", "search_tokens")
+        for collection in ("search_blocks", "search_passages")
         for record in (await again.store.scroll(collection, None, limit=100, with_vectors=True))[0]
     ]
     assert "word1" not in str([record.payload for record in records])

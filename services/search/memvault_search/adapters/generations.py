@@ -11,15 +11,17 @@ from memvault.vectors import VectorStore
 from memvault_search.adapters.collections import PASSAGES, TOKENS, named
 from memvault_search.adapters.index import StoredIndex
 from memvault_search.adapters.pointer import Generation, Pointer, read_pointer, write_pointer
+from memvault_search.adapters.token_store import TokenStore
 from memvault_search.domain.made import Made
 
 
 class Generations:
     """Of one store. Every step can be cut off by a kill: the pointer says what holds, `open` clears what is left."""
 
-    def __init__(self, store: VectorStore) -> None:
+    def __init__(self, store: VectorStore, tokens: TokenStore) -> None:
         """Nothing is opened before `open`."""
         self._store = store
+        self._tokens = tokens
 
     async def open(self, index: StoredIndex, made: Made, settings: Mapping[str, Any]) -> None:
         """Open the generation that answers for `index`, and check that this encoder made it.
@@ -88,6 +90,7 @@ class Generations:
         if pointer.building is None or index.next is None:
             raise Fault(Reason.VERSION_CONFLICT, "no next index was begun: run `memvault reindex` again")
         await self._store.flush()
+        await self._tokens.flush()
         index.retire()
         house = pointer.house or pointer.current
         apart = house.made.encoder != pointer.building.made.encoder
@@ -102,8 +105,8 @@ class Generations:
             await write_pointer(self._store, replace(pointer, former=None))
 
     async def _drop(self, number: int) -> None:
-        for collection in (PASSAGES, TOKENS):
-            await self._store.drop(named(collection, number))
+        await self._store.drop(named(PASSAGES, number))
+        await self._tokens.drop(named(TOKENS, number))
 
     async def _pointer(self) -> Pointer:
         pointer = await read_pointer(self._store)

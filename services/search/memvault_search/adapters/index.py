@@ -18,7 +18,7 @@ from memvault.vectors import (
     TimeRange,
     VectorStore,
 )
-from memvault_search.adapters.collections import PASSAGES, TOKENS, named, vector_specs
+from memvault_search.adapters.collections import PASSAGES, TOKENS, named, passages_spec
 from memvault_search.adapters.head_payload import SUMMARY, from_payload, state_payload, to_payload
 from memvault_search.adapters.index_filter import condition_of
 from memvault_search.adapters.pointer import BLOCKS, Generation
@@ -30,9 +30,9 @@ from memvault_search.adapters.points import (
     passage_point,
     same_state,
     to_query,
-    token_points,
-    token_vectors_of,
+    tokens_of,
 )
+from memvault_search.adapters.token_store import TokenStore
 from memvault_search.domain.block import StoredBlock
 from memvault_search.domain.embedding import TokenVectors
 from memvault_search.domain.made import Made
@@ -48,22 +48,21 @@ _LARGEST_LOOKED_AT = 100  # users; marks of what was forgotten are points, too, 
 class StoredIndex:
     """A `BlockIndex` on any `VectorStore`: blocks, and one generation of their vectors."""
 
-    def __init__(self, store: VectorStore, *, dimension: int, page: int, token_cache: int) -> None:
+    def __init__(self, store: VectorStore, tokens: TokenStore, *, dimension: int, page: int) -> None:
         """Nothing is opened before `use`.
 
         `next` is a generation that is being built: what is forgotten goes from there as well.
 
         Args:
-            store: not opened yet.
+            store: of blocks and passages, not opened yet.
+            tokens: of the passages' token vectors, not opened yet.
             dimension: of the encoder's vectors.
             page: points read at once while a user is loaded.
-            token_cache: passages whose token vectors stay in memory.
         """
         self._store = store
+        self._token_store = tokens
         self._dimension = dimension
         self._page = page
-        self._token_cache_size = token_cache
-        self._token_cache: dict[str, tuple[TokenVectors, ...]] = {}
         self._generation = Generation(0, Made("", ""))
         self._retired = False
         self.next: StoredIndex | None = None
@@ -84,17 +83,12 @@ class StoredIndex:
     async def use(self, generation: Generation) -> None:
         """Open or create the collections of a generation; all that is asked and written is there from now on."""
         self._generation = generation
-        for spec in vector_specs(self._dimension, generation.number):
-            await self._store.ensure(spec)
+        await self._store.ensure(passages_spec(self._dimension, generation.number))
+        await self._token_store.ensure(self._tokens)
 
     def beside(self, generation: Generation) -> StoredIndex:
         """The same on other collections of vectors, not opened yet."""
-        return StoredIndex(
-            self._store,
-            dimension=generation.made.dimension,
-            page=self._page,
-            token_cache=self._token_cache_size,
-        )
+        return StoredIndex(self._store, self._token_store, dimension=generation.made.dimension, page=self._page)
 
     def retire(self) -> None:
         """Let those who still read finish, though another generation took over."""
@@ -111,7 +105,7 @@ class StoredIndex:
         for point in points:
             point.payload["source"] = sources[point.id]
         # token vectors first: a passage with its note is whole
-        await self._store.upsert(self._tokens, token_points(user_id, passages))
+        await self._token_store.write(self._tokens, user_id, tokens_of(passages))
         await self._store.upsert(self._passages, points)
 
     async def users(self) -> list[str]:
@@ -172,9 +166,7 @@ class StoredIndex:
     ) -> int:
         """Passages first, the head last: what has a head is whole."""
         await self._store.upsert(self._passages, [passage_point(one) for one in passages])
-        await self._store.upsert(self._tokens, token_points(user_id, passages))
-        for one in passages:
-            self._token_cache.pop(one.passage.point_id, None)
+        await self._token_store.write(self._tokens, user_id, tokens_of(passages))
         heads = [Point(head_id(user_id, one.block.id), to_payload(one)) for one in stored]
         await self._store.upsert(BLOCKS, heads)
         await self.drop_points(stale_points)
@@ -183,9 +175,9 @@ class StoredIndex:
     async def rewrite(self, user_id: str, passages: Sequence[PassageVectors]) -> None:
         """Write whole points again; token vectors of views that have none now stay."""
         await self._store.upsert(self._passages, [passage_point(one) for one in passages])
-        for point in token_points(user_id, passages):
-            await self._store.set_payload(self._tokens, [point.id], point.payload)
-            self._token_cache.pop(point.id, None)
+        held = {point: views for point, views in tokens_of(passages).items() if views}
+        if held:
+            await self._token_store.amend(self._tokens, user_id, held)
 
     async def averages(self, user_id: str, point_ids: Sequence[str]) -> dict[str, Mapping[View, float]]:
         """Read payloads only: vectors take ten times as long."""
@@ -263,6 +255,7 @@ class StoredIndex:
         await self._store.delete(BLOCKS, Eq("user_id", user_id))
         await self.drop_vectors(user_id)
         await self._store.flush()
+        await self._token_store.flush()
 
     async def mark_user_forgotten(self, user_id: str, forgotten: Moment, *, write_version: int) -> None:
         """Write the mark, which bears a hash only."""
@@ -290,15 +283,8 @@ class StoredIndex:
         await self.drop_points([one.id for one in found if one.payload["user_id"] == user_id])
 
     async def token_vectors(self, user_id: str, point_ids: Sequence[str]) -> dict[str, tuple[TokenVectors, ...]]:
-        """Token vectors, from memory where they were read lately."""
-        # taken before the wait: meanwhile other questions fill the cache, and what lay in it makes room
-        found = {one: self._token_cache[one] for one in point_ids if one in self._token_cache}
-        missing = [one for one in point_ids if one not in found]
-        for record in await self._store.retrieve(self._tokens, missing):
-            if record.payload["user_id"] == user_id:
-                found[record.id] = token_vectors_of(record.payload)
-                self._remember_tokens(record.id, found[record.id])
-        return found
+        """Read them from their own store."""
+        return await self._token_store.read(self._tokens, user_id, point_ids)
 
     async def count(self) -> tuple[int, int, int]:
         """Count points of both collections."""
@@ -328,9 +314,8 @@ class StoredIndex:
 
     async def drop_vectors(self, user_id: str) -> None:
         """Remove all vectors of a user, here and in the next generation; blocks stay."""
-        for collection in (self._passages, self._tokens):
-            await self._store.delete(collection, Eq("user_id", user_id))
-        self._token_cache.clear()
+        await self._store.delete(self._passages, Eq("user_id", user_id))
+        await self._token_store.delete_user(self._tokens, user_id)
         if self.next is not None:
             await self.next.drop_vectors(user_id)
 
@@ -339,12 +324,4 @@ class StoredIndex:
         if self.next is not None:
             await self.next.drop_points(point_ids)
         await self._store.delete(self._passages, list(point_ids))
-        await self._store.delete(self._tokens, list(point_ids))
-        for one in point_ids:
-            self._token_cache.pop(one, None)
-
-    def _remember_tokens(self, point_id: str, tokens: tuple[TokenVectors, ...]) -> None:
-        self._token_cache.pop(point_id, None)
-        while len(self._token_cache) >= max(1, self._token_cache_size):
-            self._token_cache.pop(next(iter(self._token_cache)))
-        self._token_cache[point_id] = tokens
+        await self._token_store.delete(self._tokens, point_ids)

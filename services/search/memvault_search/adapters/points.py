@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -48,17 +47,14 @@ def passage_point(one: PassageVectors) -> Point:
     )
 
 
-def token_points(user_id: str, passages: Sequence[PassageVectors]) -> list[Point]:
-    """Token vectors as points of their own collection; passages without any have none."""
-    points: list[Point] = []
-    for one in passages:
-        held = {view: vectors.tokens for view, vectors in one.views.items()}
-        encoded: dict[str, Any] = {view: _encoded(tokens) for view, tokens in held.items() if tokens is not None}
-        if encoded:
-            payload: dict[str, Any] = {"user_id": user_id}
-            payload.update(encoded)
-            points.append(Point(one.passage.point_id, payload))
-    return points
+def tokens_of(passages: Sequence[PassageVectors]) -> dict[str, dict[View, TokenVectors]]:
+    """Token vectors by point and view; a passage without any has an empty entry."""
+    return {
+        one.passage.point_id: {
+            view: vectors.tokens for view, vectors in one.views.items() if vectors.tokens is not None
+        }
+        for one in passages
+    }
 
 
 def loaded_passage(record: Record) -> LoadedPassage:
@@ -93,21 +89,3 @@ def moment_of(payload: dict[str, Any]) -> Moment:
 def same_state(payload: dict[str, Any], stored: StoredBlock) -> bool:
     """Whether a head point holds exactly this state."""
     return bool(payload["revision"] == stored.revision and payload["event_ids"] == list(stored.event_ids))
-
-
-def _encoded(tokens: TokenVectors) -> dict[str, Any]:
-    rows, columns = tokens.values.shape
-    return {
-        "rows": rows,
-        "columns": columns,
-        "values": base64.b64encode(np.ascontiguousarray(tokens.values).tobytes()).decode(),
-    }
-
-
-def token_vectors_of(payload: dict[str, Any]) -> tuple[TokenVectors, ...]:
-    """Token vectors of a point, view `self` first."""
-    views = [payload[view] for view in VIEWS if view in payload]
-    return tuple(
-        TokenVectors(np.frombuffer(base64.b64decode(view["values"]), np.int8).reshape(view["rows"], view["columns"]))
-        for view in views
-    )

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import numpy as np
 
+from memvault.faults import Fault
 from memvault_search.domain.arrangement import valid_at, valid_first
 from memvault_search.domain.blend import Bounds, blend, blend_late
 from memvault_search.domain.embedding import TokenVectors
@@ -148,6 +149,8 @@ class Finishing:
             if not bound.expired():
                 raise
             return [Reranked("TIMEOUT", detail=f"no answer within {timeout_s:.2f} s")]
+        except Fault as fault:  # of the token vectors or the encoder: the scoring order answers without them
+            return [Reranked("FAILED", detail=fault.message)]
 
     async def _candidates(self, rows: Sequence[int], scored: Scored, shown: Shown) -> list[RerankCandidate]:
         """Return what the reranker reads of the rows."""
