@@ -82,7 +82,8 @@ def count_tokens(text: str) -> int:
 def _pieces(text: str) -> Iterator[str]:
     """Cut a text at ends of sentences and lines that `_PATTERN` never reads across, so that counts of parts add up.
 
-    These are: before one blank that follows a mark, after a line, before a Chinese mark that follows a letter or digit.
+    These are: before one blank that follows a mark, after a line, and after a letter or digit before a Chinese mark or
+    what stands between two fields of JSON.
     """
     begin = 0
     for mark in _MARK.finditer(text):
@@ -92,6 +93,9 @@ def _pieces(text: str) -> Iterator[str]:
             seam = at > 0 and text[at - 1].isalnum()
         elif sign == "\n":
             seam = not text[at : at + 1].isspace()
+        elif sign == "," and text[at : at + 1] == '"':
+            at -= 2 if text[at - 2 : at - 1] == '"' else 1
+            seam = at > 0 and text[at - 1].isalnum()
         else:
             seam = text[at : at + 1] == " " and not text[at + 1 : at + 2].isspace()
         if seam:

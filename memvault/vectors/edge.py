@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from uuid import UUID
 
 import numpy as np
 import qdrant_edge as engine
@@ -28,7 +29,6 @@ from memvault.vectors.store import SpecMismatchError, StoreLockedError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from uuid import UUID
 
     from numpy.typing import NDArray
 
@@ -62,8 +62,13 @@ _FIELD_TYPES = {
 }
 
 
-_text_of = lru_cache(maxsize=1 << 16)(str)
-"""Ids come as objects whose text takes longer to make than a point takes to find."""
+@lru_cache(maxsize=1 << 16)
+def _text_of(number: int) -> str:
+    """Return the text of an id, which takes longer to make than a point takes to find.
+
+    By its number and not by the `UUID` that the engine gives, whose hash and comparison are Python's.
+    """
+    return str(UUID(int=number))
 
 
 class EdgeStore:
@@ -163,7 +168,7 @@ class EdgeStore:
         batch = engine.QueryBatchRequest([_to_query(ranker) for ranker in asked])
         answers = await self._run(lambda: shard.query_batch(batch))
         for ranker, answer in zip(asked, answers, strict=True):
-            hits = [Hit(_text_of(point.id), point.score, point.payload or {}) for point in answer]
+            hits = [Hit(_text_of(cast("UUID", point.id).int), point.score, point.payload or {}) for point in answer]
             found[ranker.name] = sorted(hits, key=lambda hit: (-hit.score, hit.id))
         return found
 

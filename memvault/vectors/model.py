@@ -90,8 +90,7 @@ class RankerQuery:
         return self.limit > 0 and not empty_sparse
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One found point: cosine or sparse dot product as `score`, higher is better."""
 
     id: str

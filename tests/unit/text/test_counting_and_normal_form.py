@@ -35,6 +35,17 @@ def test_counting_sentence_by_sentence_changes_no_count(text: str) -> None:
     assert count_tokens(text) == len(whole)
 
 
+@given(
+    st.lists(
+        st.sampled_from(['","', ',"', '":"', '"', ",", "},{", "a", "B", "1", "中", " ", "'s", "é", "\u0301", "_"]),
+        max_size=30,
+    )
+)
+def test_counting_field_by_field_changes_no_count_of_json(pieces: list[str]) -> None:
+    text = unicodedata.normalize("NFC", "".join(pieces))
+    assert count_tokens(text) == len(_encoding().encode_ordinary(text))
+
+
 @given(st.text(max_size=200), st.integers(0, 50))
 def test_a_clipped_text_is_a_beginning_that_fits(text: str, n: int) -> None:
     clipped = clip_tokens(text, n)

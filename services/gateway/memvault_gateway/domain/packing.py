@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from memvault.records import changed
 from memvault.text import QWEN, TokenCounter, extractive_summary
 from memvault_gateway.domain.model import Card
 from memvault_gateway.domain.near_copies import fold_copies
@@ -187,14 +188,14 @@ class _Packer:
 
     def counted(self, card: Card) -> Card:
         """Return the card with what it costs."""
-        return replace(card, tokens=self.cost(card))
+        return changed(card, tokens=self.cost(card))
 
     def cost(self, card: Card) -> int:
         """Tokens that a card adds to the answer."""
         key = (card.kind, card.block_id, card.text, card.highlight, card.summarised)
         known = self._costs.get(key)
         if known is None:
-            costed = replace(card, tokens=_ANY_COST, score=None if card.score is None else _ANY_SCORE)
+            costed = changed(card, tokens=_ANY_COST, score=None if card.score is None else _ANY_SCORE)
             known = max(1, self._count(self._render([_BLANK, costed], [])) - self._one)
             self._costs[key] = known
         return known
@@ -203,9 +204,9 @@ class _Packer:
         """Return the card without what only repeats: a long highlight, endless supports."""
         if len(card.highlight) > self.numbers.highlight_chars:
             short = extractive_summary(card.highlight, self.numbers.highlight_chars, self._query)
-            card = replace(card, highlight=short, tokens=0)
+            card = changed(card, highlight=short, tokens=0)
         if len(card.supports) > self.numbers.supports:
-            card = replace(card, supports=card.supports[: self.numbers.supports], tokens=0)
+            card = changed(card, supports=card.supports[: self.numbers.supports], tokens=0)
         return card
 
     def side(self, cards: Side, room: int) -> Side:
@@ -259,7 +260,7 @@ class _Packer:
         key = (card.kind, card.block_id)
         frame = self._frames.get(key)
         if frame is None:
-            frame = self._frames[key] = self.cost(replace(_shortened(card), text=_MARK)) - self._count(_MARK)
+            frame = self._frames[key] = self.cost(changed(_shortened(card), text=_MARK)) - self._count(_MARK)
         return share - frame
 
     def _within(self, card: Card, share: int, *, stored: bool = True) -> Card | None:
@@ -270,7 +271,7 @@ class _Packer:
         for _ in range(self.numbers.tries):
             if room < self.numbers.least_text_tokens:
                 return None
-            candidate = replace(_shortened(card), text=self._summary(card, room, stored=stored))
+            candidate = changed(_shortened(card), text=self._summary(card, room, stored=stored))
             excess = self.cost(candidate) - share
             if excess <= 0:
                 return self.counted(candidate)
@@ -296,7 +297,7 @@ class _Packer:
 def _shortened(card: Card) -> Card:
     """Return the card as it stands when its text is a summary; only blocks that are whole somewhere can be expanded."""
     handle = card.block_id if card.kind == "block" and not card.frozen else ""
-    return replace(card, summarised=True, expand=handle, highlight="")
+    return changed(card, summarised=True, expand=handle, highlight="")
 
 
 _MARK = "…"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from dataclasses import replace
 from typing import Any
 
 from memvault.faults import Fault
+from memvault.records import changed
 from memvault_gateway.domain.formats import FORMATS, quoted
 from memvault_gateway.domain.model import Answer, Ask, AuditHit, Card, Packing, Prepared
 from memvault_gateway.domain.packing import pack
@@ -53,7 +53,7 @@ class Deliver:
         cascade_cards = cap_sources(second.cards, cap.cards, cap.kinds)
         capped = len(first.cards) + len(second.cards) - len(cards) - len(cascade_cards)
         held_back = (*answer.held_back, *first.held_back, *second.held_back)
-        shown = replace(
+        shown = changed(
             answer,
             cards=_rounded(cards),
             cascade_cards=_rounded(cascade_cards),
@@ -67,7 +67,7 @@ class Deliver:
         form = FORMATS[ask.format]
 
         def render(cards: Sequence[Card], cascade_cards: Sequence[Card]) -> str:
-            return form(replace(answer, cards=tuple(cards), cascade_cards=tuple(cascade_cards)))
+            return form(changed(answer, cards=tuple(cards), cascade_cards=tuple(cascade_cards)))
 
         packed = pack(
             answer.cards,
@@ -78,17 +78,17 @@ class Deliver:
             render=render,
         )
         packing = Packing(ask.token_budget, packed.tokens_used, packed.left_out, packed.summarised, packed.folded)
-        fitting = replace(answer, cards=packed.cards, cascade_cards=packed.cascade_cards, packing=packing)
-        return replace(fitting, text="" if ask.format == "json" else packed.text)
+        fitting = changed(answer, cards=packed.cards, cascade_cards=packed.cascade_cards, packing=packing)
+        return changed(fitting, text="" if ask.format == "json" else packed.text)
 
     def _finished(self, answer: Answer, watch: Watch) -> Answer:
         notes = answer.notes
         if notes is not None:
             told = quoted.withheld(answer)
             sentences = (*notes.sentences, told) if told else notes.sentences
-            notes = replace(notes, sentences=sentences, times=tuple(watch.times), skipped=tuple(watch.skipped))
+            notes = changed(notes, sentences=sentences, times=tuple(watch.times), skipped=tuple(watch.skipped))
         degraded = dict.fromkeys((*answer.degraded, *watch.degraded))
-        return replace(answer, notes=notes, degraded=tuple(degraded), took_ms=watch.spent_s() * 1000)
+        return changed(answer, notes=notes, degraded=tuple(degraded), took_ms=watch.spent_s() * 1000)
 
     def _tell(
         self, ask: Ask, answer: Answer, prepared: Prepared | None, hits: tuple[AuditHit, ...], watch: Watch
@@ -123,7 +123,7 @@ class Deliver:
 
 def _rounded(cards: Sequence[Card]) -> tuple[Card, ...]:
     """Cards with the digits of their scores that mean something: a reading model pays a token for each digit."""
-    return tuple(card if card.score is None else replace(card, score=round(card.score, _DIGITS)) for card in cards)
+    return tuple(card if card.score is None else changed(card, score=round(card.score, _DIGITS)) for card in cards)
 
 
 async def _told(telling: Coroutine[Any, Any, None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memvault.ops import NULL_OBSERVER, Observer, Operator, run
+from memvault.records import changed
 from memvault_router.domain.labels import FACETS, INTENTS, Funnel, normalised, one_hot
 from memvault_router.domain.operators.bare import Bareness
 from memvault_router.domain.operators.embedding import ArchetypeIndex, EmbeddingFunnel
@@ -14,7 +15,7 @@ from memvault_router.domain.operators.keyword import KeywordFunnel
 from memvault_router.domain.operators.personalise import Personalise
 from memvault_router.domain.operators.plan import Planner
 from memvault_router.domain.operators.time_range import TimeRange
-from memvault_router.domain.state import Question, changed
+from memvault_router.domain.state import Question
 
 
 @dataclass(frozen=True)

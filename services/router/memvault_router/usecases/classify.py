@@ -12,12 +12,13 @@ import structlog
 
 from memvault.faults import Fault, Reason
 from memvault.ops import run
+from memvault.records import changed
 from memvault_router.domain.labels import top
 from memvault_router.domain.operators.embedding import centred
 from memvault_router.domain.operators.plan import Planner
 from memvault_router.domain.pipeline import Pipeline, with_verdict
 from memvault_router.domain.prefetch import Circumstances, Match
-from memvault_router.domain.state import NO_OVERRIDES, Degraded, Frequencies, Question, Skipped, Vector, changed
+from memvault_router.domain.state import NO_OVERRIDES, Degraded, Frequencies, Question, Skipped, Vector
 from memvault_router.domain.threshold import start_rate, threshold
 from memvault_router.ports import Announcer, Classified, Clock, Encoded, Encoder, Judge, Observer, ThresholdMemory
 from memvault_router.settings import RouterSettings

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memvault.records import changed
 from memvault.text import fold
 from memvault.text.segmentation import cut
 from memvault_router.domain.operators.excerpt import both_ends
-from memvault_router.domain.state import Question, changed
+from memvault_router.domain.state import Question
 
 _HAN = "\u3400-\u9fff"
 _WORD = re.compile(f"[{_HAN}]+|[^\\W_]+")

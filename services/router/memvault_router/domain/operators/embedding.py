@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memvault.records import changed
 from memvault_router.domain.labels import FACETS, INTENTS
-from memvault_router.domain.state import Question, Similarities, changed
+from memvault_router.domain.state import Question, Similarities
 
 LEAST_PER_LABEL = 12
 

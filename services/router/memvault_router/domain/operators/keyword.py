@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memvault.records import changed
 from memvault.text import fold
 from memvault_router.domain.labels import FACETS, INTENTS
 from memvault_router.domain.operators.excerpt import both_ends
 from memvault_router.domain.operators.pattern_index import PatternIndex, seen_in
-from memvault_router.domain.state import Question, Votes, changed
+from memvault_router.domain.state import Question, Votes
 
 _UPPER_ESCAPE = re.compile(r"\\[A-Z]")
 _SCRIPTS = {"han": re.compile("[\u3400-\u9fff]"), "latin": re.compile("[a-z]"), "code": re.compile("[a-z0-9]")}

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
+from memvault.records import changed
 from memvault.text import fold
 from memvault.text.folding import compatible
 from memvault_router.domain.operators.excerpt import both_ends
-from memvault_router.domain.state import Question, changed
+from memvault_router.domain.state import Question
 from memvault_router.domain.time import en, zh
 from memvault_router.domain.time.holidays import Holidays, parse_holidays
 from memvault_router.domain.time.numeric import OPEN, DayOrder, parse_day_order

@@ -1,11 +1,12 @@
-"""The state that passes the steps of a classification."""
+"""Frozen records with other values."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
-from memvault_router.domain.state import Question, changed
+from memvault.records import changed
+from memvault_router.domain.state import Question
 
 ASKED = Question("and then?", datetime(2026, 11, 29, tzinfo=UTC), UTC)
 
@@ -17,5 +18,5 @@ def test_a_change_makes_what_replace_makes_and_leaves_the_state_alone():
 
 
 def test_a_field_that_does_not_exist_is_refused():
-    with pytest.raises(TypeError, match="no colour, size"):
+    with pytest.raises(TypeError, match="a Question has no colour, size"):
         changed(ASKED, size=1, colour="red")
