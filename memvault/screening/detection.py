@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +11,7 @@ from memvault.screening import views
 from memvault.screening.rules import Rule, View, rule_set
 from memvault.screening.views import TextView
 
+_BETWEEN = "\0"
 _MAX_NESTING = 2
 """Encodings inside encodings that are opened; deeper ones cannot be read by an agent at a glance either."""
 _CACHED_LENGTH = 4096
@@ -73,19 +74,22 @@ def _plain_hits(text: str) -> Iterator[Hit]:
     readings = [plain, views.rotated(plain), views.reversed_(plain)]
     if (undone := views.leet(plain)) is not None:
         readings.append(undone)
-    for words in readings:
-        yield from _matches(text, words, "words")
-    yield from _matches(text, plain, "raw")
-    for packed in (views.compact(plain), views.solid(plain)):
-        yield from _matches(text, packed, "compact")
-    for letters in views.spelled(plain):
-        yield from _matches(text, letters, "letters")
+    yield from _matches(text, readings, "words")
+    yield from _matches(text, [plain], "raw")
+    yield from _matches(text, [views.compact(plain), views.solid(plain)], "compact")
+    yield from _matches(text, list(views.spelled(plain)), "letters")
 
 
-def _matches(text: str, view: TextView, kind: View) -> Iterator[Hit]:
-    for rule in rule_set().rules:
-        if rule.view != kind or not any(map(view.text.__contains__, rule.triggers)):
-            continue
+def _matches(text: str, readings: Sequence[TextView], kind: View) -> Iterator[Hit]:
+    # most texts hold no trigger: asked of all readings at once
+    together = _BETWEEN.join(view.text for view in readings)
+    rules = [rule for rule in rule_set().by_view.get(kind, ()) if any(map(together.__contains__, rule.triggers))]
+    for view in readings:
+        yield from _matches_of(text, view, rules)
+
+
+def _matches_of(text: str, view: TextView, rules: Sequence[Rule]) -> Iterator[Hit]:
+    for rule in rules:
         known: Hit | None = None
         for match in rule.pattern.finditer(view.text):
             start, end = view.span(match.start(), match.end())

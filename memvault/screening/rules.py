@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from typing import Literal
 
@@ -68,6 +69,12 @@ class RuleSet:
 
     version: str
     rules: tuple[Rule, ...]
+
+    @cached_property
+    def by_view(self) -> Mapping[View, tuple[Rule, ...]]:
+        """Rules by the reading of a text that they look at."""
+        views = dict.fromkeys(rule.view for rule in self.rules)
+        return {view: tuple(rule for rule in self.rules if rule.view == view) for view in views}
 
 
 def parse(toml: str) -> RuleSet:

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import add
 
 from memvault.text import fold
@@ -26,11 +26,18 @@ _LENGTHS = 0.75
 
 @dataclass(frozen=True)
 class _Print:
-    """What is compared: counts of character pairs with their length, and what must be equal to say the same."""
+    """What is compared: what must be equal to say the same, and, where it is, counts of character pairs."""
 
-    pairs: Counter[str]
-    norm: float
+    folded: str
     facts: tuple[frozenset[tuple[str, int]], int, frozenset[str]]
+
+    @cached_property
+    def pairs(self) -> Counter[str]:
+        return Counter(map(add, self.folded, self.folded[1:]))
+
+    @cached_property
+    def norm(self) -> float:
+        return math.sqrt(sum(count * count for count in self.pairs.values()))
 
 
 def fold_copies(cards: Sequence[Card], cascade_cards: Sequence[Card], cosine: float) -> tuple[list[Card], list[Card]]:
@@ -56,10 +63,9 @@ def fold_copies(cards: Sequence[Card], cascade_cards: Sequence[Card], cosine: fl
 @lru_cache(maxsize=512)
 def _print(text: str) -> _Print:
     folded = fold(text)
-    pairs = Counter(map(add, folded, folded[1:]))
     codes = frozenset(Counter(_CODE.findall(folded)).items())
     facts = (codes, len(_NEGATIONS.findall(folded)), frozenset(_NAME.findall(text)))
-    return _Print(pairs, math.sqrt(sum(count * count for count in pairs.values())), facts)
+    return _Print(folded, facts)
 
 
 def _same(text: str, other_text: str, cosine: float) -> bool:
