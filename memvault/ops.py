@@ -5,7 +5,7 @@ Pure: time and tracing come in through the observer port, so that domain code ma
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 S = TypeVar("S")
 
@@ -89,3 +89,22 @@ def replaced(operators: Sequence[Operator[S]], name: str, operator: Operator[S])
     if all(known.name != name for known in operators):
         raise LookupError(f"no step named {name!r}; there are {', '.join(known.name for known in operators)}")
     return tuple(operator if known.name == name else known for known in operators)
+
+
+def changed(state: S, **values: Any) -> S:  # noqa: ANN401 - the types of many fields
+    """Return a frozen dataclass with other values, as `dataclasses.replace` does at a fraction of its cost.
+
+    `replace` sets every field anew, one after the other, and a question passes ten steps; this copies them in one. For
+    dataclasses without slots whose `__post_init__`, if any, need not see the new values.
+
+    Raises:
+        TypeError: When there is no such field.
+    """
+    kind = type(state)
+    known: dict[str, object] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    if not known.keys() >= values.keys():
+        raise TypeError(f"a {kind.__name__} has no {', '.join(sorted(values.keys() - known.keys()))}")
+    made = object.__new__(kind)
+    made.__dict__.update(state.__dict__)
+    made.__dict__.update(values)
+    return made

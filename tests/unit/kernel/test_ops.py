@@ -1,10 +1,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
-from memvault.ops import replaced, run, run_async
+from memvault.ops import changed, replaced, run, run_async
 
 
 @dataclass(frozen=True)
@@ -80,3 +80,22 @@ def test_a_step_is_replaced_by_name_and_an_unknown_name_is_refused() -> None:
     assert run(replaced((Add(1), Double()), "add", Add(5)), 1) == 12
     with pytest.raises(LookupError, match="add, double"):
         replaced((Add(1), Double()), "halve", Add(5))
+
+
+@dataclass(frozen=True)
+class State:
+    text: str
+    steps: tuple[str, ...] = ()
+
+
+def test_a_change_makes_what_replace_makes_and_leaves_the_state_alone() -> None:
+    before = State("and then?")
+    assert changed(before, text="what about the visa?", steps=("follow_up",)) == replace(
+        before, text="what about the visa?", steps=("follow_up",)
+    )
+    assert before == State("and then?")
+
+
+def test_a_field_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(TypeError, match="a State has no colour, size"):
+        changed(State(""), size=1, colour="red")

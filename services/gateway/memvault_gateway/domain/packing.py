@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from memvault.records import changed
+from memvault.ops import changed
 from memvault.text import QWEN, TokenCounter, extractive_summary
 from memvault_gateway.domain.model import Card
 from memvault_gateway.domain.near_copies import fold_copies

@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from memvault.faults import Fault
-from memvault.records import changed
+from memvault.ops import changed
 from memvault_gateway.domain.formats import FORMATS, quoted
 from memvault_gateway.domain.model import Answer, Ask, AuditHit, Card, Packing, Prepared
 from memvault_gateway.domain.packing import pack

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memvault.ops import NULL_OBSERVER, Observer, Operator, run
-from memvault.records import changed
+from memvault.ops import NULL_OBSERVER, Observer, Operator, changed, run
 from memvault_router.domain.labels import FACETS, INTENTS, Funnel, normalised, one_hot
 from memvault_router.domain.operators.bare import Bareness
 from memvault_router.domain.operators.embedding import ArchetypeIndex, EmbeddingFunnel

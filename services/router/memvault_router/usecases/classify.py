@@ -11,8 +11,7 @@ import numpy as np
 import structlog
 
 from memvault.faults import Fault, Reason
-from memvault.ops import run
-from memvault.records import changed
+from memvault.ops import changed, run
 from memvault_router.domain.labels import top
 from memvault_router.domain.operators.embedding import centred
 from memvault_router.domain.operators.plan import Planner

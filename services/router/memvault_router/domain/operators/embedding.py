@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memvault.records import changed
+from memvault.ops import changed
 from memvault_router.domain.labels import FACETS, INTENTS
 from memvault_router.domain.state import Question, Similarities
 

@@ -13,7 +13,7 @@ from enum import StrEnum, unique
 from functools import cached_property
 from typing import Any
 
-from memvault.records import changed
+from memvault.ops import changed
 from memvault.text import fold, search_tokens, segment
 from memvault.text.tokens import stop_words
 from memvault_router.domain.state import Question, Said, Skipped

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from memvault.records import changed
+from memvault.ops import changed
 from memvault_router.domain.labels import FACETS, INTENTS, Funnel, softmax
 from memvault_router.domain.state import Question
 

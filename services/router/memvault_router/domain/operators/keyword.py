@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memvault.records import changed
+from memvault.ops import changed
 from memvault.text import fold
 from memvault_router.domain.labels import FACETS, INTENTS
 from memvault_router.domain.operators.excerpt import both_ends

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memvault.records import changed
+from memvault.ops import changed
 from memvault_router.domain.habits import HabitNumbers, factors, multiplied
 from memvault_router.domain.labels import INTENTS, Distribution
 from memvault_router.domain.state import Frequencies, Question, Skipped

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memvault.records import changed
+from memvault.ops import changed
 from memvault_router.domain.labels import FACETS, INTENTS, Distribution, Facet, Funnel, one_hot, ordered, top
 from memvault_router.domain.state import Plan, Question
 from memvault_router.domain.time.span import TimeExpression

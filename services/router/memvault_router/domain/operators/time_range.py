@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memvault.records import changed
+from memvault.ops import changed
 from memvault.text import fold
 from memvault.text.folding import compatible
 from memvault_router.domain.operators.excerpt import both_ends
