@@ -10,8 +10,9 @@ from memvault_search.adapters.e5_tokenizer import Pieces
 from memvault_search.adapters.e5_weights import PackedEncoder, unpacked
 from memvault_search.domain.embedding import FloatArray, unit_rows
 
-GRAPH_VERSION = "w7a8-2"  # changes with whatever changes the vectors
-INPUT_WORDS, INPUT_POSITIONS, INPUT_MASK, OUTPUT = "words", "positions", "mask", "hidden"
+GRAPH_VERSION = "w7a8-3"  # changes with whatever changes the graph
+VECTORS_VERSION = "w7a8-2"  # changes where vectors can no longer be compared with those of before
+INPUT_WORDS, INPUT_POSITIONS, OUTPUT = "words", "positions", "hidden"
 LOG_ERRORS_ONLY = 3  # onnxruntime's severity
 
 
@@ -54,7 +55,6 @@ class E5Encoder:
         feed = {
             INPUT_WORDS: unpacked(self._words[ids]),
             INPUT_POSITIONS: np.arange(ids.shape[1]),
-            INPUT_MASK: np.ones(ids.shape, np.int32),
         }
         hidden: FloatArray = self._session.run([OUTPUT], feed)[0][0]
         return hidden

@@ -4,6 +4,10 @@ The word table stays outside: the graph's input is the word vectors, so that 54 
 384 MB of float32. Matrices hold 7-bit weights in int8: with 8 bits, processors without VNNI overflow when they add
 two products in 16 bits (least cosine to the package's own vectors 0.988 instead of 0.993, at equal speed).
 Activations are quantised while it runs. Operators of `com.microsoft` are onnxruntime's fused ones.
+
+Attention is written out, because the fused one, and `Softmax`, add up in an order that depends on the processor: 1e-7,
+which quantisation carries through twelve layers to a cosine of 0.998. Written out the vectors are the same, bit by bit,
+on every x86-64 processor, at the same speed (docs/decisions/0038).
 """
 
 from collections.abc import Sequence
@@ -13,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper, numpy_helper
 
-from memvault_search.adapters.e5_encoder import INPUT_MASK, INPUT_POSITIONS, INPUT_WORDS, OUTPUT
+from memvault_search.adapters.e5_encoder import INPUT_POSITIONS, INPUT_WORDS, OUTPUT
 from memvault_search.adapters.e5_weights import PackedEncoder
 from memvault_search.domain.embedding import FloatArray
 
@@ -23,7 +27,7 @@ OPSET, FUSED_OPSET, IR_VERSION = 17, 1, 9
 
 
 def encoder_graph(weights: PackedEncoder) -> bytes:
-    """Return the serialised graph: words f32 [b, s, h], positions i64 [s], mask i32 [b, s] -> hidden f32 [b, s, h]."""
+    """Return the serialised graph of one text: words f32 [1, s, h], positions i64 [s] -> hidden f32 [1, s, h]."""
     shape = weights.shape
     graph = _Graph(weights)
     types = weights.floats("emb.type").reshape(-1, shape.hidden)
@@ -31,7 +35,11 @@ def encoder_graph(weights: PackedEncoder) -> bytes:
     state = graph.node("Add", [INPUT_WORDS, graph.node("Gather", [positions, INPUT_POSITIONS])])
     scale, bias = graph.norm("emb.ln")
     state = graph.node("LayerNormalization", [state, scale, bias], axis=-1, epsilon=shape.epsilon)
-    graph.constant("thirds", np.full(3, shape.hidden, np.int64))
+    head = shape.hidden // shape.heads
+    graph.constant("attention.split", np.array([0, -1, 3, shape.heads, head], np.int64))
+    graph.constant("attention.join", np.array([0, -1, shape.hidden], np.int64))
+    graph.constant("attention.scale", np.array([head**-0.5], np.float32))
+    graph.constant("attention.last", np.array([-1], np.int64))
     for layer in range(shape.layers):
         state = _layer(graph, f"l{layer}.", state)
     graph.node("Identity", [state], outputs=[OUTPUT])
@@ -41,16 +49,30 @@ def encoder_graph(weights: PackedEncoder) -> bytes:
 def _layer(graph: "_Graph", prefix: str, state: str) -> str:
     shape = graph.weights.shape
     together = graph.linear([f"{prefix}{part}" for part in "qkv"], state, shape.hidden, shape.hidden)
-    parts = [f"{prefix}{part}.out" for part in "qkv"]
-    graph.node("Split", [together, "thirds"], outputs=parts, axis=-1)
-    attended = graph.node("MultiHeadAttention", [*parts, "", INPUT_MASK], domain=FUSED, num_heads=shape.heads)
-    attended = graph.linear([f"{prefix}ao"], attended, shape.hidden, shape.hidden)
+    attended = graph.linear([f"{prefix}ao"], _attended(graph, prefix, together), shape.hidden, shape.hidden)
     state = graph.added_norm(f"{prefix}aln", state, attended)
     inner = graph.linear([f"{prefix}fi"], state, shape.feed_forward, shape.hidden)
     inner = graph.node("Gelu", [inner], domain=FUSED)
     return graph.added_norm(
         f"{prefix}oln", state, graph.linear([f"{prefix}fo"], inner, shape.hidden, shape.feed_forward)
     )
+
+
+def _attended(graph: "_Graph", prefix: str, together: str) -> str:
+    """Scaled dot-product attention (Vaswani et al. 2017) over all of a text: [1, s, 3 h] -> [1, s, h].
+
+    Heads come first while it works, [1, 1, heads, s, h / heads]. A sum is divided by at the end, once for each row.
+    """
+    heads = graph.node("Transpose", [graph.node("Reshape", [together, "attention.split"])], perm=[2, 0, 3, 1, 4])
+    query, key, value = (f"{prefix}{part}.out" for part in "qkv")
+    graph.node("Split", [heads], outputs=[query, key, value], axis=0)
+    scaled = graph.node("Mul", [query, "attention.scale"])
+    scores = graph.node("MatMul", [scaled, graph.node("Transpose", [key], perm=[0, 1, 2, 4, 3])])
+    largest = graph.node("ReduceMax", [scores], axes=[-1], keepdims=1)
+    powers = graph.node("Exp", [graph.node("Sub", [scores, largest])])
+    sums = graph.node("ReduceSum", [powers, "attention.last"], keepdims=1)
+    attended = graph.node("Div", [graph.node("MatMul", [powers, value]), sums])
+    return graph.node("Reshape", [graph.node("Transpose", [attended], perm=[0, 1, 3, 2, 4]), "attention.join"])
 
 
 class _Graph:
@@ -104,11 +126,10 @@ class _Graph:
     def serialised(self) -> bytes:
         hidden = self.weights.shape.hidden
         inputs = [
-            helper.make_tensor_value_info(INPUT_WORDS, TensorProto.FLOAT, ["b", "s", hidden]),
+            helper.make_tensor_value_info(INPUT_WORDS, TensorProto.FLOAT, [1, "s", hidden]),
             helper.make_tensor_value_info(INPUT_POSITIONS, TensorProto.INT64, ["s"]),
-            helper.make_tensor_value_info(INPUT_MASK, TensorProto.INT32, ["b", "s"]),
         ]
-        outputs = [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, ["b", "s", hidden])]
+        outputs = [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [1, "s", hidden])]
         graph = helper.make_graph(self._nodes, "e5", inputs, outputs, self._constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(FUSED, FUSED_OPSET)]
         model = helper.make_model(graph, opset_imports=opsets)

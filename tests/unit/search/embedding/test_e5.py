@@ -13,6 +13,7 @@ from memvault_search.adapters import e5_weights
 from memvault_search.adapters.e5_encoder import E5Encoder
 from memvault_search.adapters.e5_tokenizer import E5Tokenizer
 from memvault_search.adapters.e5_unpack import UnpackedEncoder, unpack
+from tests.rounding import ANOTHER, RECORDED, X86, fingerprint
 
 TEXTS = (
     "The river rose two metres overnight.",
@@ -53,6 +54,11 @@ def test_vectors_agree_with_the_package_own_engine_up_to_quantisation(tokenizer,
     cosines = (ours * theirs).sum(axis=1)
     assert cosines.min() > 0.985
     assert cosines.mean() > 0.99
+
+
+@pytest.mark.skipif(not X86, reason=ANOTHER)
+def test_vectors_are_the_same_bit_by_bit_on_every_x86_64_processor(models_folder: Path) -> None:
+    assert fingerprint(models_folder) == RECORDED
 
 
 def test_padding_beside_a_longer_text_does_not_change_a_vector(tokenizer, encoder) -> None:
