@@ -35,7 +35,22 @@ def test_a_question_is_after_the_one_speaker_whom_it_names(question, speakers, e
     ("question", "expected"),
     [
         ("Have I used Bootstrap before?", "user"),
-        ("What did you tell me about my budget?", "user"),
+        ("What did you tell me about my budget?", "assistant"),
+        ("What do you recommend for my garden?", "user"),
+        ("How did I plan the trip, and which hotel did you recommend?", "assistant"),
+        ("You've also mentioned a book I should read, which one?", "assistant"),
+        ("What did I say that you recommended?", "user"),
+        ("Did I mention my sister when you gave me the list?", "user"),
+        ("My wife said it was cold; what do I own against that?", "user"),
+        ("Can you remind me what the flight cost?", None),
+        ("Can you remind me what I paid for the flight?", "user"),
+        ("I was thinking of our last conversation about glazes: what came first?", None),
+        ("In which order did I bring up glazes in our conversations?", "user"),
+        ("We discussed glazes, and I wonder which were safe.", None),
+        ("你上次推薦的釉是哪一種？我忘了", "assistant"),
+        ("我上次跟你說過的釉是哪一種？", "user"),
+        ("我想知道我們上次聊的釉", None),
+        ("提醒我上次買了什麼", "user"),
         ("I'm looking for the book that was mentioned", "user"),
         ("我上次買了什麼？", "user"),
         ("我們的預算是多少？", None),
@@ -48,8 +63,33 @@ def test_who_says_i_is_after_what_the_user_said(question, expected):
     assert asked_speaker(question, ["user", "assistant"], PERSONS) == expected
 
 
-def test_a_question_that_names_somebody_and_the_asker_is_after_neither():
-    assert asked_speaker("What did Caroline tell me?", ["user", "Caroline"], PERSONS) is None
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What did Caroline tell me?", "Caroline"),
+        ("Tell me what Caroline said", "Caroline"),
+        ("What did I tell Caroline?", "user"),
+        ("What does Melanie think about Caroline's plan?", "Melanie"),
+        ("According to Caroline, what makes Melanie patient?", "Caroline"),
+        ("What did you say about Caroline?", "assistant"),
+        ("What did Caroline and I decide?", None),
+        ("What did Melanie, Caroline and I decide?", None),
+        ("芷寧跟我說了什麼？", "芷寧"),
+        ("告訴我芷寧說了什麼", "芷寧"),
+        ("我和芷寧約了幾點？", None),
+    ],
+)
+def test_of_several_who_are_named_the_first_tells_unless_two_are_named_as_a_pair(question, expected):
+    speakers = ["user", "assistant", "Caroline", "Melanie", "芷寧"]
+    assert asked_speaker(question, speakers, PERSONS) == expected
+
+
+def test_two_speakers_of_one_first_name_are_not_told_apart():
+    assert asked_speaker("When did John move?", ["John Smith", "John Miller"], PERSONS) is None
+
+
+def test_what_you_said_is_nobodys_where_no_answers_are_kept():
+    assert asked_speaker("Which book did you recommend to me?", ["user", "Caroline"], PERSONS) is None
 
 
 def test_a_speaker_is_known_until_the_last_of_their_words_is_gone():
