@@ -53,7 +53,8 @@ class Finding(_Section):
     share of the question's words that the vault knows. `length_by_unknown_share`: stage 5 weighs the share of them that
     it does not know, because BM25 allows for length already. `rerank_among_neighbours`: the reranker reads a turn
     together with the turns before and after it. `without_common`: what all of a vault has in common is taken out of the
-    list `dense_self`, half of it in a vault of `common_half_at` passages. `reply_share`: a reply to a question has at
+    list `dense_self`, half of it in a vault of `common_half_at` passages. `told_afterwards`: a time that is asked about
+    also finds what was told later of that time ("last weekend"). `reply_share`: a reply to a question has at
     least this share of the fused score of what the question was about (0: it counts by its own words alone), less when
     it is wider than `reply_width`. `most_parts`: into how many questions a text is divided at most (1: it is asked as
     it is), if it has at most `parts_longest` characters.
@@ -74,6 +75,7 @@ class Finding(_Section):
     rerank_among_neighbours: bool
     without_common: bool
     common_half_at: Annotated[float, Field(gt=0.0)]
+    told_afterwards: bool
     reply_share: Share
     reply_width: Positive
     most_parts: Positive

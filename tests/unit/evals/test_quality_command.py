@@ -51,7 +51,7 @@ def test_the_help_names_the_defaults_and_the_parts_that_can_be_switched_off() ->
     text = " ".join(run("--help").output.replace("│", " ").split())
     assert "Stopped with ctrl-C, the same command goes on" in text
     assert "under results in --folder" in text
-    assert "time_filter, completion, parts, common, view:self" in text
+    assert "time_filter, completion, parts, common, told_afterwards, view:self" in text
     assert "six: a process each" in text
 
 

@@ -24,5 +24,6 @@ SWITCHES: Final = (
     "completion",
     "parts",
     "common",
+    "told_afterwards",
 )
 SWITCH_GROUPS: Final = ("view", "ranker", "stage")

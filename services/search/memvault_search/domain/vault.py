@@ -22,6 +22,7 @@ from memvault_search.domain.selection import Selection
 from memvault_search.domain.speakers import Speakers
 from memvault_search.domain.statistics import Terms, WordStatistics
 from memvault_search.domain.supersession import Statements
+from memvault_search.domain.told import ToldAfterwards
 from memvault_search.domain.views import View
 
 COLUMNS = (
@@ -68,6 +69,7 @@ class Vault:
         self.sessions = Sessions()
         self.statements = Statements()
         self.speakers = Speakers()
+        self.told = ToldAfterwards()
         self._blocks: list[StoredBlock | None] = []
         self._row_of: dict[str, int] = {}
         self._columns = {name: np.full(_FIRST_CAPACITY, np.nan) for name in COLUMNS}
@@ -135,6 +137,7 @@ class Vault:
         self.speakers.add(stored.block.speaker)
         self.sessions.add(stored.block)
         self.statements.add(stored.block)
+        self.told.add(stored.block)
 
     def change(self, stored: StoredBlock) -> None:
         """Replace a block's mutable fields; text, passages, session and triples stay as they are."""
@@ -176,6 +179,7 @@ class Vault:
         self.speakers.remove(stored.block.speaker)
         self.sessions.remove(stored.block)
         self.statements.remove(stored.block)
+        self.told.remove(stored.block)
         return stored
 
     def superseded(self) -> list[StoredBlock]:

@@ -13,7 +13,7 @@ from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import of_part
 from memvault_search.domain.selection import Selection
 from memvault_search.domain.similarity import EncoderMeans
-from memvault_search.domain.speakers import PersonWords
+from memvault_search.domain.speakers import PersonWords, asks_of_a_talk
 from memvault_search.domain.vault import Vault
 from memvault_search.ports import BlockIndex, RankedPoints, Ranker
 from memvault_search.settings import SearchSettings
@@ -26,6 +26,8 @@ from memvault_search.usecases.rankers import as_blocks, known_share, merged, ran
 RECENT = "recent"
 COMMON = "common"
 """Among what is switched off: the list of meanings keeps what all of the vault has in common."""
+TOLD = "told_afterwards"
+"""Among what is switched off: what was told after a time asked about, in words that name that time, stays out."""
 _BEFORE_ALL_ELSE_S = 1e12
 """Added to the time of what was said, where that comes first: later than any time of the calendar."""
 _OF_OWN_WORDS = ("dense_", "sparse_")
@@ -94,16 +96,22 @@ class Gathering:
         limit = depth_of(numbers, selection, vault)
         rankers = rankers_of(question, vector, vault, off=conditions.off, limit=limit)
         held = _held_then(question, selection, vault)
-        if not held:
+        told: tuple[str, ...] = ()
+        if numbers.finding.told_afterwards and not asks_of_a_talk(question.text, self._persons):
+            told = _told_afterwards(question, conditions, selection, vault)
+        if not held and not told:
             found = await self._index.find(question.user_id, rankers, selection)
             if question.bare and f"ranker:{RECENT}" not in conditions.off:
                 return _with_recent(rankers, found, question, selection, vault, numbers)
             return rankers, found
-        anytime = replace(selection, event_start=None, event_end=None, block_ids=held)
+        names = tuple(dict.fromkeys((*held, *told)))
+        anytime = replace(selection, event_start=None, event_end=None, block_ids=names)
         within, beside = await asyncio.gather(
             self._index.find(question.user_id, rankers, selection),
             self._index.find(question.user_id, rankers, anytime),
         )
+        if not _any(within):  # what speaks of a time must not keep out all that was told without naming it
+            beside = {name: _only(points, frozenset(held), vault) for name, points in beside.items()}
         return rankers, {one.name: merged(within[one.name], beside[one.name], limit) for one in rankers}
 
 
@@ -139,6 +147,34 @@ def _held_then(question: Question, selection: Selection, vault: Vault) -> tuple[
         if began.timestamp() < asked.start < block.valid_to.timestamp():
             held.append(block.id)
     return tuple(held)
+
+
+def _told_afterwards(
+    question: Question, conditions: Conditions, selection: Selection, vault: Vault
+) -> tuple[str, ...]:
+    """Blocks of a later time that speak of the time asked about: "last weekend", said on a Monday."""
+    asked = question.time_range
+    narrowed = selection.event_start is not None or selection.event_end is not None
+    if TOLD in conditions.off or asked is None or not question.time_explicit or not narrowed:
+        return ()
+    own = conditions.selection
+    allowed = replace(selection, event_start=own.event_start, event_end=own.event_end)
+    told: list[str] = []
+    for one in vault.told.of(asked.start, asked.end):
+        stored = vault.get(one)
+        when = None if stored is None else stored.block.event_time
+        if stored is not None and when is not None and when.timestamp() >= asked.end and allowed.holds(stored.block):
+            told.append(one)
+    return tuple(told)
+
+
+def _only(points: RankedPoints, blocks: frozenset[str], vault: Vault) -> RankedPoints:
+    kept = [
+        number
+        for number, point in enumerate(points.point_ids)
+        if (place := vault.places.get(point)) is not None and place.block_id in blocks
+    ]
+    return RankedPoints(tuple(points.point_ids[number] for number in kept), points.scores[kept])
 
 
 def _any(found: Lists) -> bool:

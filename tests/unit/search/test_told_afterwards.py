@@ -1,0 +1,120 @@
+"""What was told after a time asked about, in words that name that time (R-08)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memvault_search.domain.block import Block
+from memvault_search.domain.scoring.candidates import TimeRange
+from memvault_search.domain.selection import Selection
+from memvault_search.domain.told import spans_of
+from tests.unit.search.conftest import House, note
+
+SAID = datetime(2023, 8, 3, 18, 20, tzinfo=UTC)  # a Thursday
+
+
+def days(text: str, said: datetime = SAID) -> list[tuple[str, str]]:
+    return [
+        tuple(datetime.fromtimestamp(one, UTC).strftime("%y-%m-%d") for one in span) for span in spans_of(text, said)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We had dinner yesterday.", [("23-08-02", "23-08-03")]),
+        ("Last night was warm", [("23-08-02", "23-08-03")]),
+        ("Last week we went to a memorial.", [("23-07-24", "23-07-31")]),
+        ("this past weekend", [("23-07-29", "23-07-31")]),
+        ("last month, and last year", [("23-07-01", "23-08-01"), ("22-01-01", "23-01-01")]),
+        ("I met her last Friday", [("23-07-28", "23-07-29")]),
+        ("I met her last Thursday", [("23-07-27", "23-07-28")]),
+        ("I got a puppy two weeks ago!", [("23-07-17", "23-07-24")]),
+        ("a couple of days ago, 3 months ago", [("23-08-01", "23-08-02"), ("23-05-01", "23-06-01")]),
+        ("ten years ago", [("13-01-01", "14-01-01")]),
+        ("昨天、前天和上個月", [("23-08-02", "23-08-03"), ("23-08-01", "23-08-02"), ("23-07-01", "23-08-01")]),
+        ("上周末去爬山，上星期三沒去", [("23-07-29", "23-07-31"), ("23-07-24", "23-07-31")]),
+        ("兩個禮拜前搬的家，去年買的", [("23-07-17", "23-07-24"), ("22-01-01", "23-01-01")]),
+        ("三年前、10天前", [("20-01-01", "21-01-01"), ("23-07-24", "23-07-25")]),
+        ("The last year of school; it lasted weeks. Long ago.", [("22-01-01", "23-01-01")]),
+        ("next week, tomorrow, in two days", []),
+    ],
+)
+def test_words_of_the_past_are_read_from_the_moment_at_which_they_were_said(text, expected):
+    assert days(text) == expected
+
+
+def test_months_are_counted_over_the_turn_of_the_year():
+    assert days("last month", datetime(2023, 1, 5, tzinfo=UTC)) == [("22-12-01", "23-01-01")]
+    assert days("14 months ago", datetime(2023, 1, 5, tzinfo=UTC)) == [("21-11-01", "21-12-01")]
+
+
+JULY = TimeRange(datetime(2025, 7, 1, tzinfo=UTC).timestamp(), datetime(2025, 8, 1, tzinfo=UTC).timestamp())
+AUGUST_4 = datetime(2025, 8, 4, 9, tzinfo=UTC)
+IN_JULY = datetime(2025, 7, 9, 9, tzinfo=UTC)
+
+
+def said(block_id: str, text: str, when: datetime) -> Block:
+    return note(block_id, text, event_time=when, speaker="Ann")
+
+
+async def ask(house: House, text: str, asked: TimeRange = JULY, **more: Any) -> set[str]:
+    found = await house.ask(text, time_range=asked, time_explicit=True, **more)
+    return {hit.stored.block.id for hit in found.hits}
+
+
+@pytest.fixture
+async def told(house: House) -> House:
+    await house.write(
+        said("in-july", "a canoe on the lake", IN_JULY),
+        said("of-july", "last month we took the canoe to the lake", AUGUST_4),
+        said("of-august", "yesterday we took the canoe to the lake", AUGUST_4),
+        said("of-no-time", "we took the canoe to the lake", AUGUST_4),
+        said("before", "last month the canoe was on the lake", datetime(2025, 6, 30, tzinfo=UTC)),
+    )
+    return house
+
+
+@pytest.mark.r("R-08")
+async def test_what_was_told_later_of_a_time_asked_about_is_found_beside_what_was_told_in_it(told: House) -> None:
+    assert await ask(told, "the canoe on the lake") == {"in-july", "of-july"}
+    assert await ask(told, "the canoe on the lake", off=frozenset({"told_afterwards"})) == {"in-july"}
+    assert await ask(told, "the canoe on the lake", profile="reference") == {"in-july"}
+
+
+@pytest.mark.r("R-08")
+async def test_a_time_without_a_beginning_finds_what_was_told_of_it_later(told: House) -> None:
+    until = TimeRange(-np.inf, JULY.end)
+    assert await ask(told, "the canoe on the lake", until) == {"in-july", "of-july", "before"}
+
+
+@pytest.mark.r("R-08")
+async def test_who_asks_for_the_talk_itself_gets_what_was_said_in_that_time(told: House) -> None:
+    assert await ask(told, "what did we talk about, the canoe on the lake?") == {"in-july"}
+    assert await ask(told, "我們聊了 canoe lake 什麼？") == {"in-july"}
+
+
+@pytest.mark.r("R-08")
+async def test_where_nothing_was_told_in_the_time_all_is_looked_through_as_before(told: House) -> None:
+    spring = TimeRange(datetime(2025, 5, 1, tzinfo=UTC).timestamp(), datetime(2025, 6, 1, tzinfo=UTC).timestamp())
+    assert len(await ask(told, "the canoe on the lake", spring)) == 5
+
+
+@pytest.mark.r("R-08")
+async def test_a_filter_of_the_request_holds_for_what_was_told_later_too(told: House) -> None:
+    august = datetime(2025, 8, 1, tzinfo=UTC)
+    found = await ask(told, "the canoe on the lake", selection=Selection(event_end=august))
+    assert found == {"in-july"}
+    assert await ask(told, "the canoe on the lake", as_of=august) == {"in-july"}
+    named = Selection(block_ids=("in-july", "of-august"))
+    assert await ask(told, "the canoe on the lake", selection=named) == {"in-july"}
+
+
+@pytest.mark.r("R-08")
+async def test_what_is_changed_or_forgotten_is_no_longer_told(told: House) -> None:
+    await told.write(said("of-july", "we took the canoe to the lake", AUGUST_4))
+    assert await ask(told, "the canoe on the lake") == {"in-july"}
