@@ -52,6 +52,9 @@ _TOLD = re.compile(
     rf"|上个?(?P<last_zh>周末|周|星期|礼拜|月)|(?P<year_zh>去年|前年)"
 )
 
+_PERHAPS = ("ago", "yesterday", "last", "past", "昨", "前", "去年")
+_PERHAPS_LAST = re.compile("上[個个]?[週周星禮礼月]")
+
 
 class Span(NamedTuple):
     """[start, end) in seconds since the epoch, UTC."""
@@ -62,6 +65,9 @@ class Span(NamedTuple):
 
 def spans_of(text: str, said: datetime) -> list[Span]:
     """The times in the past that a text of the moment `said` speaks of, as it meets them; calendar units in UTC."""
+    lowered = text.lower()  # folding all texts would cost more than all else here
+    if not any(one in lowered for one in _PERHAPS) and not _PERHAPS_LAST.search(text):
+        return []
     day = said.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return [Span(start.timestamp(), end.timestamp()) for start, end in _found(fold(text), day)]
 
@@ -126,6 +132,5 @@ class ToldAfterwards:
 
     def of(self, start: float, end: float) -> list[str]:
         """Ids of the blocks that speak of some time in [start, end), in order of id."""
-        return sorted(
-            one for one, spans in self._spans.items() if any(span.start < end and start < span.end for span in spans)
-        )
+        found = [one for one, spans in self._spans.items() for since, until in spans if since < end and start < until]
+        return sorted(set(found))

@@ -149,9 +149,7 @@ def _held_then(question: Question, selection: Selection, vault: Vault) -> tuple[
     return tuple(held)
 
 
-def _told_afterwards(
-    question: Question, conditions: Conditions, selection: Selection, vault: Vault
-) -> tuple[str, ...]:
+def _told_afterwards(question: Question, conditions: Conditions, selection: Selection, vault: Vault) -> tuple[str, ...]:
     """Blocks of a later time that speak of the time asked about: "last weekend", said on a Monday."""
     asked = question.time_range
     narrowed = selection.event_start is not None or selection.event_end is not None
