@@ -118,3 +118,8 @@ async def test_a_filter_of_the_request_holds_for_what_was_told_later_too(told: H
 async def test_what_is_changed_or_forgotten_is_no_longer_told(told: House) -> None:
     await told.write(said("of-july", "we took the canoe to the lake", AUGUST_4))
     assert await ask(told, "the canoe on the lake") == {"in-july"}
+
+
+@pytest.mark.parametrize("text", ["yesterday", "99 years ago", "last weekend", "12 months ago", "去年", "兩週前"])
+def test_a_time_before_the_calendar_begins_is_none(text: str) -> None:
+    assert spans_of(f"we met {text}", datetime(1, 1, 1, tzinfo=UTC)) == []

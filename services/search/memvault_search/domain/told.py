@@ -68,8 +68,11 @@ def spans_of(text: str, said: datetime) -> list[Span]:
     lowered = text.lower()  # folding all texts would cost more than all else here
     if not any(one in lowered for one in _PERHAPS) and not _PERHAPS_LAST.search(text):
         return []
-    day = said.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    return [Span(start.timestamp(), end.timestamp()) for start, end in _found(fold(text), day)]
+    try:
+        day = said.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        return [Span(start.timestamp(), end.timestamp()) for start, end in _found(fold(text), day)]
+    except OverflowError:
+        return []  # said in the first years of the calendar, of a time before it
 
 
 def _found(folded: str, day: datetime) -> Iterator[tuple[datetime, datetime]]:
@@ -112,7 +115,9 @@ def _about(day: datetime, weeks: int) -> tuple[datetime, datetime]:
 
 def _month(years: int, months: int) -> datetime:
     year, month = divmod(12 * years + months, 12)
-    return datetime(max(1, year), month + 1, 1, tzinfo=UTC)
+    if year < 1:
+        raise OverflowError("a month before the calendar begins")
+    return datetime(year, month + 1, 1, tzinfo=UTC)
 
 
 class ToldAfterwards:
