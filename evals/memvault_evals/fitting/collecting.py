@@ -135,7 +135,14 @@ async def cases_of(set_name: str, home: Path, asked: Sequence[Asked]) -> list[Ca
     index = StoredIndex(store, tokens, dimension=len(means.query), page=numbers.index.page)
     await Generations(store, tokens).open(index, Made(means.encoder_id, PREFIX_VERSION, len(means.passage)), {})
     try:
-        vaults = Vaults(index, means, WriteBarrier(), blocks_in_memory=numbers.index.blocks_in_memory, shared=False)
+        vaults = Vaults(
+            index,
+            means,
+            WriteBarrier(),
+            blocks_in_memory=numbers.index.blocks_in_memory,
+            lasting_blocks=numbers.index.lasting_blocks,
+            shared=False,
+        )
         reader = CaseReader(set_name, vaults, index, means, numbers)
         return [await reader.case(one) for one in asked]
     finally:

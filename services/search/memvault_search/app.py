@@ -124,6 +124,7 @@ class Parts:
             embedder.means,
             barrier,
             blocks_in_memory=settings.index.blocks_in_memory,
+            lasting_blocks=settings.index.lasting_blocks,
             shared=self.store_name == "server",
         )
         announcer = BusAnnouncer(self.bus, block_to)

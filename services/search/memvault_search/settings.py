@@ -104,6 +104,7 @@ class Index(_Section):
     embedded_blocks: Positive
     server_timeout_s: Positive
     blocks_in_memory: Positive
+    lasting_blocks: Positive
     warm_users: Annotated[int, Field(ge=0)]
     warm_s: Seconds
     forgotten_kept_days: Positive

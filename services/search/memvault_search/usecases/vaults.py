@@ -16,6 +16,7 @@ from memvault_search.domain.passages import head_id
 from memvault_search.domain.similarity import EncoderMeans, centred
 from memvault_search.domain.vault import IndexedPassage, Vault
 from memvault_search.ports import BlockIndex, LoadedUser
+from memvault_search.usecases.lasting import Lasting
 from memvault_search.usecases.write_barrier import WriteBarrier
 
 
@@ -23,7 +24,14 @@ class Vaults:
     """Hands out vaults. The index is the record: a vault that may be wrong is dropped and read again."""
 
     def __init__(
-        self, index: BlockIndex, means: EncoderMeans, barrier: WriteBarrier, *, blocks_in_memory: int, shared: bool
+        self,
+        index: BlockIndex,
+        means: EncoderMeans,
+        barrier: WriteBarrier,
+        *,
+        blocks_in_memory: int,
+        lasting_blocks: int,
+        shared: bool,
     ) -> None:
         """Nothing is loaded before it is asked for.
 
@@ -33,12 +41,14 @@ class Vaults:
             barrier: whoever changes a vault passes it.
             shared: other replicas write to the index too: each use asks it for the write version first.
             blocks_in_memory: over all users; beyond it the least recently used vaults are dropped.
+            lasting_blocks: a vault of so many is kept away from Python's garbage collector.
         """
         self._index = index
         self._means = means
         self._barrier = barrier
         self._retired = False
         self._blocks_in_memory = blocks_in_memory
+        self._lasting_blocks = lasting_blocks
         self._shared = shared
         self._vaults: dict[str, Vault] = {}
         self._forgotten: dict[str, dict[str, Moment]] = {}
@@ -148,14 +158,18 @@ class Vaults:
 
     async def _load(self, user_id: str) -> Vault:
         try:
-            loaded = await self._index.load(user_id)
-            if user_id in self._vaults:  # a writer was faster, and knows more
-                return self._vaults[user_id]
-            vault = self._assembled(user_id, loaded)
+            with Lasting.loading():
+                loaded = await self._index.load(user_id)
+                if user_id in self._vaults:  # a writer was faster, and knows more
+                    return self._vaults[user_id]
+                vault = self._assembled(user_id, loaded)
             self._make_room(len(vault))
             if len(vault) or loaded.write_version:
                 self._vaults[user_id] = vault
                 self._forgotten[user_id] = dict(loaded.forgotten)
+            del loaded  # before what is there now is kept for good
+            if len(vault) >= self._lasting_blocks:
+                Lasting.keep()
             return vault
         finally:
             self._loading.pop(user_id, None)
