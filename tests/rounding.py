@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
+
+from numpy._core._multiarray_umath import __cpu_features__
 
 from memvault_search.adapters.e5_encoder import E5Encoder
 from memvault_search.adapters.e5_unpack import unpack
@@ -17,12 +18,10 @@ TEXTS = (
     "Q3-報表 v2.4.1 at 10.0.0.5:8080 " * 8,
 )
 RECORDED = "09ad9703ca2ecdd8"
-"""Of the vectors of `TEXTS`, the same on every x86-64 processor (docs/decisions/0038)."""
+"""Of the vectors of `TEXTS`, the same on every x86-64 processor with AVX2 and FMA (docs/decisions/0038)."""
 
-X86 = platform.machine() in {"x86_64", "AMD64"}
-ANOTHER = (
-    "this kind of processor rounds otherwise than x86-64, on which the answers were recorded (docs/decisions/0038)"
-)
+LIKE_RECORDED = bool(__cpu_features__.get("AVX2") and __cpu_features__.get("FMA3"))
+ANOTHER = "without AVX2 and FMA processors round otherwise than where the answers were recorded (docs/decisions/0038)"
 
 
 @lru_cache(maxsize=1)

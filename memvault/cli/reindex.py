@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,17 @@ from memvault.runtime.exits import Exit
 _LOOK_S = 0.5
 
 
-def reindex(url: Url = None, timeout: Timeout = 10.0, json: Json = False) -> None:
+Everything = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="Even if the settings ask for nothing else: after search_tokens.sqlite was lost, "
+        "or to store vectors of a former version as this one does.",
+    ),
+]
+
+
+def reindex(url: Url = None, timeout: Timeout = 10.0, everything: Everything = False, json: Json = False) -> None:
     """Make the index anew with the encoder and the weights that the settings ask for.
 
     The present index answers until the next one is whole. Ctrl-C stops; the same command goes on where it stopped.
@@ -27,7 +37,7 @@ def reindex(url: Url = None, timeout: Timeout = 10.0, json: Json = False) -> Non
     def ask(action: str) -> dict[str, Any]:
         return send(url, timeout, "/v1/reindex", {"action": action})
 
-    told = ask("start")
+    told = ask("anew" if everything else "start")
     try:
         told = _watched(told, ask)
     except KeyboardInterrupt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -212,7 +212,7 @@ class App:
             self._barrier,
             present=lambda: self._side.index.made,
             wanted=parts.made(encoders.wanted),
-            begun=lambda: self._side.index.next is not None,
+            begun=lambda: None if self._side.index.next is None else self._side.index.next.made,
             failed=failed,
         )
         subscribe(bus, lambda: self._current.faces.events)
@@ -257,11 +257,12 @@ class App:
         """Write everything to the disk and let go; a reindex goes on at the next start of one."""
         await self._warming.end()
         await self.renewing.stop()
-        await self._parts.tokens.close()
-        await self._parts.store.close()
         sides = (self._side.embedder, *(() if self._next is None else (self._next.embedder,)), self._encoders.house)
-        for embedder in {id(one): one for one in sides}.values():
-            await embedder.stop()
+        async with AsyncExitStack() as ends:  # each whatever becomes of the others; the last first
+            for embedder in {id(one): one for one in sides}.values():
+                ends.push_async_callback(embedder.stop)
+            ends.push_async_callback(self._parts.store.close)
+            ends.push_async_callback(self._parts.tokens.close)
 
     async def begin(self) -> Reindexing:
         """See `Steps.begin`."""

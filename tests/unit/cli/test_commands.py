@@ -564,6 +564,12 @@ def test_reindex_is_watched_until_it_is_done(memvault, gateway, capsys, monkeypa
     assert [one.body["action"] for one in gateway.seen] == ["start", "", ""]
 
 
+def test_a_reindex_of_everything_is_asked_for_as_one(memvault, gateway):
+    gateway.answer("/v1/reindex", {"state": "none", "built": 9, "made": "the same"})
+    assert memvault("reindex", "--all") == Exit.OK
+    assert [one.body["action"] for one in gateway.seen] == ["anew"]
+
+
 def test_a_reindex_that_is_interrupted_is_stopped_and_says_how_to_go_on(memvault, gateway, capsys, monkeypatch):
     def interrupted(_: float) -> None:
         raise KeyboardInterrupt

@@ -263,6 +263,32 @@ async def test_a_kill_around_the_switch_leaves_one_whole_index(
     await whole(grounds, again)
 
 
+async def test_all_of_it_is_made_anew_by_the_same_encoder_when_asked_for_and_goes_on_where_it_was_stopped(
+    grounds: Grounds,
+) -> None:
+    await filled(grounds)
+    house = await grounds.house(WordEncoder())
+    renewing = house.app.renewing
+    renewing.start()
+    assert renewing.told.state == "none"
+    renewing.start(anew=True)
+    await asyncio.sleep(0)
+    await renewing.stop()
+    assert renewing.told.state in {"none", "unfinished"}  # stopped before the next index was noted, or after
+    renewing.start(anew=True)
+    async with asyncio.timeout(ENOUGH_S):
+        await renewing.finished()
+    assert (renewing.told.state, renewing.told.built) == ("none", 12 + 1 + 4)
+    assert await best(house, "we spoke about topic3 at length") == "turn-3"
+    points = [one.point_id for stored in (await house.app.vaults.of("ann")).blocks() for one in stored.passages]
+    assert sorted(await house.app.index.token_vectors("ann", points)) == sorted(points)
+    await grounds.end(house)
+    store = grounds.store()
+    assert await exists(grounds, store, named(PASSAGES, 1))
+    assert not await exists(grounds, store, PASSAGES)
+    await store.close()
+
+
 async def test_the_former_index_is_removed_after_the_switch_and_the_next_one_when_others_are_asked_for(
     grounds: Grounds,
 ) -> None:

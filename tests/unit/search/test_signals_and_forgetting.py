@@ -187,6 +187,10 @@ async def test_annotations_set_and_unset_and_leave_the_rest(house: House) -> Non
 @pytest.mark.r("R-62")
 async def test_a_forgotten_block_is_nowhere_any_more(house: House) -> None:
     await house.write(*(turn(n, f"word{n} in turn {n}") for n in range(3)), note("a", "alone"))
+    forgotten = (await house.app.vaults.of("ann")).get("turn-1")
+    assert forgotten is not None
+    points = [one.point_id for one in forgotten.passages]
+    assert await house.app.index.token_vectors("ann", points)
     done = await house.app.usecases.forgetting.forget("ann", block_ids=["turn-1", "missing"])
     assert done.block_ids == ("turn-1",)
     assert (await house.ask("word1", off=frozenset({"ranker:dense_self", "ranker:dense_context"}))).hits == ()
@@ -194,6 +198,7 @@ async def test_a_forgotten_block_is_nowhere_any_more(house: House) -> None:
     again = await house.reopened()
     assert (await again.ask("word1", off=frozenset({"ranker:dense_self", "ranker:dense_context"}))).hits == ()
     assert len(await again.app.vaults.of("ann")) == 3
+    assert await again.app.index.token_vectors("ann", points) == {}
     records = [
         record
         for collection in ("search_blocks", "search_passages")

@@ -161,3 +161,28 @@ async def test_a_file_that_is_none_is_refused_and_named(tmp_path: Path) -> None:
         await TokenFile(tmp_path).ensure(TABLE)
     assert refused.value.reason is Reason.STORE_UNAVAILABLE
     assert isinstance(refused.value.__cause__, sqlite3.Error)
+
+
+async def test_a_log_that_cannot_be_emptied_is_told_and_does_not_keep_the_file_from_closing(tmp_path: Path) -> None:
+    file = TokenFile(tmp_path)
+    await file.ensure(TABLE)
+    await file.write(TABLE, "ann", {str(uuid4()): {"self": tokens(1)}})
+    reader = sqlite3.connect(tmp_path / f"{TABLE}.sqlite", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM tokens").fetchall()
+    await file.write(TABLE, "ann", {str(uuid4()): {"self": tokens(2)}})
+    file._open[TABLE].execute("PRAGMA busy_timeout = 10")
+    with pytest.raises(Fault, match="another program reads it"):
+        await file.flush()
+    await file.close()
+    reader.close()
+
+
+async def test_a_table_that_was_dropped_meanwhile_is_a_fault(tmp_path: Path) -> None:
+    file = TokenFile(tmp_path)
+    await file.ensure(TABLE)
+    await file.drop(TABLE)
+    with pytest.raises(Fault, match="dropped") as refused:
+        await file.read(TABLE, "ann", [str(uuid4())])
+    assert refused.value.reason is Reason.STORE_UNAVAILABLE
+    await file.close()

@@ -151,7 +151,7 @@ class MemoryOperations(Part):
     async def reindex(self, action: str, *, timeout_s: float) -> Carried:
         """See `ports.Operations`."""
         self.reach()
-        return admin_pb2.ReindexResponse(state="running" if action == "start" else "none")
+        return admin_pb2.ReindexResponse(state="running" if action in {"start", "anew"} else "none")
 
     async def audit(self, user_id: str, limit: int) -> Carried:
         """See `ports.Operations`."""

@@ -7,7 +7,7 @@ Activations are quantised while it runs. Operators of `com.microsoft` are onnxru
 
 Attention is written out, because the fused one, and `Softmax`, add up in an order that depends on the processor: 1e-7,
 which quantisation carries through twelve layers to a cosine of 0.998. Written out the vectors are the same, bit by bit,
-on every x86-64 processor, at the same speed (docs/decisions/0038).
+on every x86-64 processor with AVX2 and FMA, at the same speed (docs/decisions/0038).
 """
 
 from collections.abc import Sequence

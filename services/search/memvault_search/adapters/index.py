@@ -212,6 +212,7 @@ class StoredIndex:
         await self._store.upsert(BLOCKS, marks)
         await self._store.delete(BLOCKS, [head_id(user_id, one.block.id) for one in stored])
         await self.drop_points([one.point_id for block in stored for one in block.passages])
+        await self._token_store.flush()  # what was forgotten leaves the write-ahead log, too
         return await self.raise_version(user_id, write_version)
 
     async def write_version(self, user_id: str) -> int:

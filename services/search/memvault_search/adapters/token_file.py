@@ -9,6 +9,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -118,8 +119,9 @@ class TokenFile:
             await self._with(table, _checkpoint)
 
     async def close(self) -> None:
-        """Flush and close all files."""
-        await self.flush()
+        """Flush and close all files, also those that cannot be flushed."""
+        with suppress(Fault):
+            await self.flush()
         for table in list(self._open):
             await self._with(table, sqlite3.Connection.close)
             del self._open[table]
@@ -137,14 +139,20 @@ class TokenFile:
         return database
 
     async def _with(self, table: str, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await self._run(table, lambda name: work(self._open[name]))
+        return await self._run(table, lambda name: work(self._held(name)))
+
+    def _held(self, table: str) -> sqlite3.Connection:
+        if table not in self._open:
+            raise sqlite3.ProgrammingError("it is not open, or was dropped")
+        return self._open[table]
 
     async def _run(self, table: str, work: Callable[[str], T]) -> T:
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, table)
         except (OSError, sqlite3.Error) as error:
             text = (
-                f"token vectors in {self._file(table)} cannot be used ({error}): make room, or mend or remove the file"
+                f"token vectors in {self._file(table)} cannot be used ({error}): make room on the disk; or stop, "
+                "remove the file, start, and run `memvault reindex --all`"
             )
             raise Fault(Reason.STORE_UNAVAILABLE, text) from error
 
@@ -176,4 +184,6 @@ def _read(user_id: str, point_ids: Sequence[str], database: sqlite3.Connection) 
 
 
 def _checkpoint(database: sqlite3.Connection) -> None:
-    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    (busy, _, _) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise sqlite3.OperationalError("another program reads it, so that its write-ahead log cannot be emptied")

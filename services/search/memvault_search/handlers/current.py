@@ -91,12 +91,16 @@ class CurrentSearch(rpc.SearchServiceServicer):
         match request.action:
             case "start":
                 self._renewing.start()
+            case "anew":
+                self._renewing.start(anew=True)
             case "stop":
                 await self._renewing.stop()
             case "":
                 pass
             case _:
-                raise Fault(Reason.FIELD_INVALID, "action must be start or stop, or empty to look", field="action")
+                raise Fault(
+                    Reason.FIELD_INVALID, "action must be start, anew or stop, or empty to look", field="action"
+                )
         told = self._renewing.told
         return pb.ReindexResponse(
             state=told.state,

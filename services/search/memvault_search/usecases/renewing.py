@@ -75,10 +75,10 @@ class Renewing:
         *,
         present: Callable[[], Made],
         wanted: Made,
-        begun: Callable[[], bool],
+        begun: Callable[[], Made | None],
         failed: Callable[[Exception], None],
     ) -> None:
-        """`present` tells what made the index that answers, `begun` whether a next one was; `failed` is told errors."""
+        """`present`: what made the index that answers; `begun`: what makes the next one; `failed` is told errors."""
         self._steps = steps
         self._barrier = barrier
         self._present = present
@@ -100,15 +100,17 @@ class Renewing:
     def _state(self) -> State:
         if self._task is not None and not self._task.done():
             return "running"
-        if self._present() == self._wanted:
+        begun = self._begun()
+        if self._present() == self._wanted and begun != self._wanted:
             return "none"
         if self._detail:
             return "failed"
-        return "unfinished" if self._begun() else "needed"
+        return "needed" if begun is None else "unfinished"
 
-    def start(self) -> None:
-        """Begin, or go on where a run stopped; nothing when one runs or none is needed."""
-        if self._state() not in {"running", "none"}:
+    def start(self, *, anew: bool = False) -> None:
+        """Begin, or go on where a run stopped; nothing when one runs, or none is needed and it is not to be `anew`."""
+        state = self._state()
+        if state != "running" and (anew or state != "none"):
             self._detail = ""
             self._in_the_end = False
             self._task = asyncio.get_running_loop().create_task(self._run(), name="reindex")
