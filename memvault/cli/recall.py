@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memvault.cli import output, times, where
+from memvault.cli import output, said, times, where
 from memvault.cli.client import send
 from memvault.cli.options import Json, Timeout, Url, User
 
@@ -14,6 +14,16 @@ from memvault.cli.options import Json, Timeout, Url, User
 def recall(
     query: Annotated[str, typer.Argument(help="The question.")],
     conversation: Annotated[str | None, typer.Option(help="The conversation it is asked in.")] = None,
+    said_before: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--said",
+            metavar="TEXT",
+            help="What was said before, which completes a follow-up; may be repeated, oldest first, the last "
+            f"{said.UTTERANCES_READ} count. `SPEAKER: text` names who spoke in one word of at most "
+            f"{said.SPEAKER_CHARS} characters, else `user` did.",
+        ),
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Cards at most, 1 to 100.")] = None,
     budget: Annotated[int | None, typer.Option(help="Tokens the answer may cost.")] = None,
     service: Annotated[list[str] | None, typer.Option(help="Only this application; may be repeated.")] = None,
@@ -57,6 +67,7 @@ def recall(
     }
     optional = {
         "conversation_id": conversation,
+        "recent_utterances": said.utterances(said_before),
         "limit": limit,
         "token_budget": budget,
         "as_of": times.moment("--as-of", as_of, of),

@@ -86,6 +86,26 @@ def test_a_block_published_over_the_bus_can_be_recalled(house: House) -> None:
     assert answer["cards"][0]["block_id"] == "from-the-bus"
 
 
+@pytest.mark.r("R-08")
+def test_a_follow_up_from_the_command_line_is_completed_by_what_was_said_before(house: House) -> None:
+    user = "asker"
+    house.write(
+        user,
+        [
+            {"id": "violin", "text": "The violin case was 240 euros at the shop in Ghent."},
+            {"id": "bicycle", "text": "The bicycle was 900 euros, with a price for the lock on top."},
+        ],
+    )
+    said = ("--said", "which violin case did we look at?", "--said", "assistant: the black one from Ghent")
+    done = house.command("recall", "and the price?", *said, "--user", user, "--explain", "--json")
+    assert done.returncode == Exit.OK, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["explanation"]["completed_query"] == "which violin case did we look at? and the price?"
+    assert answer["cards"][0]["block_id"] == "violin"
+    alone = json.loads(house.command("recall", "and the price?", "--user", user, "--explain", "--json").stdout)
+    assert alone["cards"][0]["block_id"] == "bicycle"
+
+
 @pytest.mark.r("R-60")
 def test_the_same_block_again_changes_nothing(house: House) -> None:
     block = {"id": "twice", "text": "The recycling truck comes on Wednesdays."}

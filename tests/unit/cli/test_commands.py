@@ -326,6 +326,60 @@ def test_what_is_no_time_is_wrong_usage_that_names_the_option_and_the_form(gatew
     assert gateway.seen == []
 
 
+@pytest.mark.r("R-08")
+@pytest.mark.parametrize(
+    ("said", "speaker", "text"),
+    [
+        ("who wrote Ulysses?", "user", "who wrote Ulysses?"),
+        ("assistant: James Joyce", "assistant", "James Joyce"),
+        ("小美：我搬到台南了", "小美", "我搬到台南了"),
+        ("user: note: the key hangs here", "user", "note: the key hangs here"),
+        (f"{'a' * 20}: yes", "a" * 20, "yes"),
+        (f"{'a' * 21}: yes", "user", f"{'a' * 21}: yes"),
+        ("the second one: yes", "user", "the second one: yes"),
+        ("我昨天說，要買：牛奶", "user", "我昨天說，要買：牛奶"),
+        ("10:30 開會", "user", "10:30 開會"),
+        ("https://example.com/a", "user", "https://example.com/a"),
+        ("two\nlines", "user", "two\nlines"),
+        ("Ann: two\nlines", "Ann", "two\nlines"),
+    ],
+)
+def test_what_was_said_before_has_a_speaker_in_one_short_word_or_the_user(gateway, memvault, said, speaker, text):
+    gateway.answer("/v1/recall", RESPONSE)
+    assert memvault("recall", "那後來呢？", "--json", "--said", said) == Exit.OK
+    assert gateway.seen[0].body["context"]["recent_utterances"] == [{"speaker": speaker, "text": text}]
+
+
+@pytest.mark.r("R-08")
+def test_the_last_that_was_said_goes_along_oldest_first_and_nothing_where_nothing_was(gateway, memvault):
+    gateway.answer("/v1/recall", RESPONSE)
+    words = [word for number in range(10) for word in ("--said", f"Ann: {number}")]
+    assert memvault("recall", "and then?", "--json", *words) == memvault("recall", "x", "--json") == Exit.OK
+    told = gateway.seen[0].body["context"]["recent_utterances"]
+    assert [one["text"] for one in told] == [str(number) for number in range(2, 10)]
+    assert "recent_utterances" not in gateway.seen[1].body["context"]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("", "--said is ''"),
+        (" ", "--said is ' '"),
+        ("Ann: ", "--said is 'Ann: '"),
+        ("Ann: " + "茶" * 22_000, "--said has 66000 bytes, at most 65536"),
+    ],
+)
+def test_what_says_nothing_or_too_much_is_wrong_usage_before_anything_is_sent(gateway, memvault, capsys, said, why):
+    assert memvault("recall", "and then?", "--said", said) == Exit.USAGE
+    assert why in capsys.readouterr().err
+    assert gateway.seen == []
+
+
+def test_what_fits_just_so_is_sent(gateway, memvault):
+    gateway.answer("/v1/recall", RESPONSE)
+    assert memvault("recall", "and then?", "--json", "--said", "Ann: " + "a" * 65_536) == Exit.OK
+
+
 @pytest.mark.parametrize("user", ["", " "])
 def test_an_empty_user_is_wrong_usage(gateway, memvault, capsys, user):
     assert memvault("recall", "x", "--user", user) == memvault("export", "--user", user) == Exit.USAGE

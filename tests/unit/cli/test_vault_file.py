@@ -11,10 +11,11 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.cli import block_check, vault_file
+from memvault.cli import block_check, said, vault_file
 from memvault.cli.vault_file import Fault, Line
 from memvault.recall.v1.types_pb2 import Block
 from memvault_gateway.domain import edge
+from memvault_gateway.handlers import decode
 
 pytestmark = pytest.mark.r("R-63")
 
@@ -168,3 +169,5 @@ def test_a_profile_is_no_block_and_is_read_by_itself() -> None:
 
 def test_the_command_line_knows_the_gateway_s_limits_though_it_does_not_import_it() -> None:
     assert (block_check._TEXT_BYTES, block_check._ID_CHARS) == (edge.TEXT_BYTES, edge._ID_CHARS)
+    assert (said.TEXT_BYTES, said.UTTERANCES_READ) == (edge.TEXT_BYTES, decode._UTTERANCES_READ)
+    assert said.SPEAKER_CHARS <= edge.SHORT_CHARS
