@@ -83,6 +83,7 @@ def test_before_an_answer_a_thread_needs_more_than_it_tells() -> None:
 def test_titles_are_what_is_quoted_and_names_of_several_parts() -> None:
     assert titles_in("《魂斷藍橋》的羅伯特·泰勒") == ("魂斷藍橋", "的羅伯特·泰勒")
     assert titles_in('"Falcon" is a code') == ()
+    assert titles_in("《[REDACTED]》與「魂斷藍橋」") == ("魂斷藍橋",)
 
 
 def test_the_reference_profile_drafts_neither() -> None:

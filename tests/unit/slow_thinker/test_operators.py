@@ -150,6 +150,8 @@ def test_nothing_said_leads_to_nothing() -> None:
         ("deploy INC-4821 with Alice Chen on Friday", ("INC-4821", "Alice Chen", "Friday")),
         ("Tomorrow we rest", ()),
         ("今天很好", ()),
+        ("芷寧說 [REDACTED] 然後看「[REDACTED]」與 Falcon", ("芷寧", "Falcon")),
+        ("the clip says [REDACTED] Acme [REDACTED] Corp", ("Acme", "Corp")),
     ],
 )
 def test_names_are_titles_codes_and_capitalised_words_inside_a_sentence(text: str, names: tuple[str, ...]) -> None:

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel
 
 from memvault.faults import Fault
+from memvault.screening import PLACEHOLDER
 from memvault.text import fold
 from memvault_cascade.domain.graph.extraction import Fact
 from memvault_cascade.domain.graph.names import is_self
@@ -72,7 +73,8 @@ class LlmFactReader:
         except Fault as fault:
             _LOG.warning("facts are read without the language model: %s", fault)
             return ()
-        there = fold(text)
+        # The text is quoted with its gaps, so that the model joins nothing across them; their mark names nothing.
+        there = fold(text.replace(PLACEHOLDER, "\n"))
         return tuple(
             Fact(fact.subject.strip(), fact.predicate.strip(), fact.object.strip())
             for fact in answer.facts[:_MOST_FACTS]

@@ -21,6 +21,7 @@ from memvault_cascade.domain.graph import ingest as rules
 from memvault_cascade.domain.graph.extraction import Fact, extract
 from memvault_cascade.domain.graph.mentions import Mention
 from memvault_cascade.domain.graph.model import BlockNode, EntityKind, GraphChange, Readable
+from memvault_cascade.domain.graph.names import is_cut
 from memvault_cascade.usecases.plan import Plan, takes_away
 from memvault_cascade.usecases.writing import SynonymLimits, Writer
 
@@ -182,11 +183,15 @@ class Ingest:
         """Put a fact from outside in.
 
         Raises:
-            Fault: FIELD_INVALID for a fact about a part in a conversation, or about nothing but the user.
+            Fault: FIELD_INVALID for a fact about a part in a conversation, about nothing but the user, or with a
+                redacted part.
         """
         named = _named(fact, self._parts.rules.roles)
         if named is None:
-            message = "a fact needs two names of something: a part in a conversation, such as `assistant`, is none"
+            message = (
+                "a fact needs two names of something: a part in a conversation, such as `assistant`, is none, and "
+                "neither is what was redacted"
+            )
             raise Fault(Reason.FIELD_INVALID, message, field="triple")
 
         def asserted(state: GraphState) -> Plan:
@@ -265,7 +270,7 @@ class Ingest:
         roles = self._parts.rules.roles
         mentions = [mention for mention in found.mentions if not roles.names_nothing(mention.name)]
         mentions = mentions[: self._parts.limits.entities_per_block]
-        if roles.is_somebody(block.speaker):
+        if roles.is_somebody(block.speaker) and not is_cut(block.speaker):
             mentions.append(Mention(block.speaker, EntityKind.NAME))
         node = BlockNode(
             block.id,
@@ -296,7 +301,9 @@ class Ingest:
 
 
 def _named(fact: Fact, roles: Roles) -> Fact | None:
-    """The fact with the user under one name; None when an end of it names nothing."""
+    """The fact with the user under one name; None when an end of it names nothing, or a part of it was redacted."""
+    if any(map(is_cut, (fact.subject, fact.predicate, fact.object))):
+        return None
     ends = roles.ends(fact.subject, fact.object)
     return None if ends is None else Fact(ends[0], fact.predicate, ends[1])
 

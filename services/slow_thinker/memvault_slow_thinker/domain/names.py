@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memvault.screening import PLACEHOLDER
 from memvault.text import fold, is_chinese
 from memvault.text.segmentation import parts_of_speech
 from memvault.text.tokens import stop_words
@@ -16,6 +17,8 @@ _CAPITALISED = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+(?:\s[A-Z][\w-]+)*")
 _DOTTED = re.compile(r"[\u4e00-\u9fff]{1,8}(?:[·・][\u4e00-\u9fff]{1,8})+")
 _PLACE = "ns"
 _SHORT = 2  # characters
+_GAP = "\n；\n"
+"""Stands where a memory that was quoted is redacted: the line breaks end a title, the mark between them a name."""
 _NAME_TAGS = frozenset({"nr", "nrt", "nrfg", "ns", "nt", "nz"})
 
 
@@ -36,6 +39,7 @@ def _proper_nouns(text: str) -> Iterator[tuple[int, str]]:
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return quoted titles, codes and names in `text`, in order of appearance, each once."""
+    text = text.replace(PLACEHOLDER, _GAP)
     patterns = (_QUOTED, _LATIN_IN_CHINESE, _DOTTED) if is_chinese(text) else (_QUOTED, _CODE, _CAPITALISED)
     found = list(_proper_nouns(text)) if is_chinese(text) else []
     for pattern in patterns:
@@ -50,6 +54,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def titles_in(text: str) -> tuple[str, ...]:
     """Return what is quoted, and names of several parts: what a talk is about is mostly named so in Chinese."""
+    text = text.replace(PLACEHOLDER, _GAP)
     if not is_chinese(text):
         return ()
     found = [(match.start(), match.group(1)) for match in _QUOTED.finditer(text)]

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from memvault.screening import PLACEHOLDER
 from memvault.text import fold, sentences
 from memvault_cascade.domain.graph.mentions import Mention, find_mentions, tag
-from memvault_cascade.domain.graph.names import SELF_NAME, entity_key, is_self, squeezed
+from memvault_cascade.domain.graph.names import SELF_NAME, entity_key, is_cut, is_self, squeezed
 from memvault_cascade.domain.graph.roles import Roles
 from memvault_cascade.domain.graph.rules import ExtractionRules, Language, ObjectKind, Pattern, aligned
 
@@ -48,7 +49,8 @@ class Extraction:
 def extract(text: str, speaker: str, rules: ExtractionRules) -> Extraction:
     """Facts and names of a text.
 
-    "I" and 「我」 are the speaker: the user when `speaker` is empty or a word for them, nobody when a bot speaks.
+    "I" and 「我」 are the speaker: the user when `speaker` is empty or a word for them, nobody when a bot speaks. Where
+    screening took something out, nothing is read across the gap, nor of the word that marks it.
     """
     found: dict[tuple[str, str, str], Fact] = {}
     for sentence in sentences(text):
@@ -58,7 +60,7 @@ def extract(text: str, speaker: str, rules: ExtractionRules) -> Extraction:
                 continue
             if language.doubtful.search(aligned(sentence)):
                 continue
-            for fact in _facts(sentence, language, rules):
+            for fact in _around_gaps(sentence, language, rules):
                 spoken = _with_speaker(fact, speaker, rules.roles)
                 if spoken is not None and entity_key(spoken.subject) != entity_key(spoken.object):
                     key = (
@@ -74,10 +76,15 @@ def _with_speaker(fact: Fact, speaker: str, roles: Roles) -> Fact | None:
     if not is_self(fact.subject) and fold(fact.subject) not in {"we", "我们"}:
         return fact
     name = speaker.strip()
-    if roles.speaks_as_nobody(name):
+    if is_cut(name) or roles.speaks_as_nobody(name):
         return None
     own = not name or is_self(name) or "user" in fold(name) or roles.speaks_as_user(name)
     return Fact(SELF_NAME if own else name, fact.predicate, fact.object)
+
+
+def _around_gaps(sentence: str, language: Language, rules: ExtractionRules) -> Iterable[Fact]:
+    for part in sentence.split(PLACEHOLDER):
+        yield from _facts(part, language, rules)
 
 
 def _facts(sentence: str, language: Language, rules: ExtractionRules) -> Iterable[Fact]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from memvault.screening import PLACEHOLDER
 from memvault.text import fold, is_chinese, sentences
 from memvault.text.segmentation import parts_of_speech
 from memvault_cascade.domain.graph.model import EntityKind
@@ -67,7 +68,12 @@ def tag(text: str) -> tuple[Tagged, ...]:
 
 
 def find_mentions(text: str, rules: ExtractionRules) -> tuple[Mention, ...]:
-    """Links between notes, then names, codes and longer nouns of a text in order of appearance, each spelling once."""
+    """Links between notes, then names, codes and longer nouns of a text in order of appearance, each spelling once.
+
+    What stands for a redacted span is no name, and no name reaches across it.
+    """
+    # A line break, because what follows an injected sentence begins one: its capital proves nothing.
+    text = text.replace(PLACEHOLDER, "\n")
     by_code = {language.code: language for language in rules.languages}
     links = (match.group(1).rpartition("/")[2].strip() for match in _LINKED.finditer(text))
     found = [Mention(name, EntityKind.NAME) for name in links]

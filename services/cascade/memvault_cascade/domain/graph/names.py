@@ -6,6 +6,7 @@ import hashlib
 import re
 from functools import lru_cache
 
+from memvault.screening import PLACEHOLDER
 from memvault.text import fold
 
 NAMES_KEPT, LONGEST_KEPT = 4096, 100
@@ -59,6 +60,11 @@ def is_nameable(name: str) -> bool:
     key = entity_key(name)
     balanced = all(name.count(opening) == name.count(closing) for opening, closing in _PAIRS)
     return bool(key) and key not in _PRONOUNS and balanced and name.count('"') % 2 == 0
+
+
+def is_cut(name: str) -> bool:
+    """Whether screening took something out of a name: what it left names nothing."""
+    return PLACEHOLDER in name
 
 
 def _digest(*parts: str) -> str:
