@@ -142,8 +142,12 @@ class Vault:
     def change(self, stored: StoredBlock) -> None:
         """Replace a block's mutable fields; text, passages, session and triples stay as they are."""
         row = self._row_of[stored.block.id]
+        old = self._blocks[row]
         self._blocks[row] = stored
         self._fill(row, stored)
+        if old is not None and old.block.known_at != stored.block.known_at:
+            self.told.remove(old.block)
+            self.told.add(stored.block)
 
     def change_context(self, point_id: str, terms: Terms | None) -> None:
         """Exchange the words of a passage's context view; None when it has no neighbours any more."""

@@ -97,7 +97,7 @@ class Gathering:
         rankers = rankers_of(question, vector, vault, off=conditions.off, limit=limit)
         held = _held_then(question, selection, vault)
         told: tuple[str, ...] = ()
-        if numbers.finding.told_afterwards and not asks_of_a_talk(question.text, self._persons):
+        if numbers.finding.told_afterwards and not asks_of_a_talk(question.text, vault.speakers, self._persons):
             told = _told_afterwards(question, conditions, selection, vault)
         if not held and not told:
             found = await self._index.find(question.user_id, rankers, selection)
@@ -160,7 +160,7 @@ def _told_afterwards(question: Question, conditions: Conditions, selection: Sele
     told: list[str] = []
     for one in vault.told.of(asked.start, asked.end):
         stored = vault.get(one)
-        when = None if stored is None else stored.block.event_time
+        when = None if stored is None else stored.block.known_at
         if stored is not None and when is not None and when.timestamp() >= asked.end and allowed.holds(stored.block):
             told.append(one)
     return tuple(told)
