@@ -15,10 +15,10 @@ from memvault.text import fold
 from memvault_search.domain.block import Block
 
 _DAY = timedelta(days=1)
-_ONES = {
-    **{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9},
-    **{"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16},
-    **{"seventeen": 17, "eighteen": 18, "nineteen": 19},
+_ONES = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+_TEENS = {
+    **dict(zip(("ten", "eleven", "twelve", "thirteen", "fourteen"), range(10, 15), strict=True)),
+    **dict(zip(("fifteen", "sixteen", "seventeen", "eighteen", "nineteen"), range(15, 20), strict=True)),
 }
 _TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _ROUGHLY = {
@@ -50,8 +50,8 @@ def _one_of(words: Iterable[str]) -> str:
 
 
 _LATIN_COUNT = (
-    rf"(?:{_one_of(_TENS)})(?:[- ](?:{_one_of(one for one, number in _ONES.items() if number < 10)}))?"
-    rf"|{_one_of([*_ONES, *(one for one in _ROUGHLY if one.isascii())])}|\d{{1,2}}"
+    rf"(?:{_one_of(_TENS)})(?:[- ](?:{_one_of(_ONES)}))?"
+    rf"|{_one_of([*_ONES, *_TEENS, *(one for one in _ROUGHLY if one.isascii())])}|\d{{1,2}}"
 )
 _DIGITS = "".join(_HAN)
 _HAN_COUNT = rf"[{_DIGITS}]?十[{_DIGITS}]?|[{_DIGITS}几]|\d{{1,2}}"
@@ -139,7 +139,7 @@ def _number(count: str) -> int:
         tens, ones = count.split("十")
         return 10 * _HAN.get(tens, 1) + _HAN.get(ones, 0)
     one = _ROUGHLY.get(count) or _HAN.get(count)
-    return one or sum(_TENS.get(word) or _ONES[word] for word in re.split("[- ]", count))
+    return one or sum(_TENS.get(word) or _TEENS.get(word) or _ONES[word] for word in re.split("[- ]", count))
 
 
 def _back(day: datetime, unit: str, count: int) -> tuple[datetime, datetime]:
