@@ -53,6 +53,7 @@ def test_a_question_is_after_the_one_speaker_whom_it_names(question, speakers, e
         ("What did I give Ben in March?", "user"),
         ("Do you remember who recommended the restaurant to me?", "user"),
         ("Do you know who gave me the watch?", "user"),
+        ("I forgot you told me of a glaze. Which?", "assistant"),
         ("Do you still have the written address?", None),
         ("Do you remember what you recommended to me?", "assistant"),
         ("Which is the book you have recommended to me?", "assistant"),
