@@ -1,4 +1,4 @@
-"""Reads the elements of a large JSON array one after the other."""
+"""Reads the elements of a large JSON array, or the values of JSON by lines, one after the other."""
 
 from __future__ import annotations
 
@@ -17,19 +17,28 @@ class BrokenJson(ValueError):  # noqa: N818 - says what the file is
 
 
 def elements(stream: IO[bytes]) -> Iterator[Any]:
-    """Yield the elements of an array; a value that is no array is the only element.
+    """Yield the elements of an array; a value that is no array is one element, and so are all of JSON by lines.
 
     Holds one element at a time, and at least `_CHUNK` bytes of text.
 
     Raises:
-        BrokenJson: No JSON, or cut off. What was yielded before is whole.
+        BrokenJson: No JSON, cut off, or something else behind its end. What was yielded before is whole.
     """
     window = _Window(stream)
-    if window.peek() != "[":
-        yield window.value()
-        return
-    window.take()
+    while True:
+        if window.peek() == "[":
+            window.take()
+            yield from _listed(window)
+        else:
+            yield window.value()
+        if not window.peek():
+            return
+
+
+def _listed(window: _Window) -> Iterator[Any]:
+    """The elements of an array whose bracket was taken."""
     if window.peek() == "]":
+        window.take()
         return
     while True:
         yield window.value()

@@ -102,12 +102,21 @@ def test_an_array_is_read_element_by_element_however_it_is_cut(values, chunk, in
         json_stream._CHUNK = usual
 
 
+@pytest.mark.parametrize("chunk", [1, 1 << 20])
+@pytest.mark.parametrize("text", ["1\n{}\n[2, 3]\n[]\n", "1 {}[2,3]\r\n\r\n[]"])
+def test_values_one_behind_the_other_are_all_read(monkeypatch, text, chunk):
+    monkeypatch.setattr(json_stream, "_CHUNK", chunk)
+    assert list(elements(io.BytesIO(text.encode()))) == [1, {}, 2, 3]
+
+
 BROKEN = {
     b"[1 2]": "character 4: a comma",
     b"[1,": "character 4: Expecting value",
     b"[1": "character 3: a comma",
     b'  ["a': "character 4: Unterminated string",
     b"[1,]": "character 4: Expecting value",
+    b"[1]]": "character 4: Expecting value",
+    b'{"a": 1}\n{"b"': "character 14: Expecting ':'",
     b'[1, {"a" 2}]': "character 10: Expecting ':'",
     b"[\xff]": "is not UTF-8",
     b"": "character 1: Expecting value",

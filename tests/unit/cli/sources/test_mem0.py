@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from memvault.cli.sources import mem0
+from memvault.cli.sources import detection, mem0
 from tests.unit.cli.sources.conftest import bad, blocks, left
 
 pytestmark = pytest.mark.r("R-63")
@@ -31,6 +33,15 @@ def test_a_memory_becomes_a_block_whatever_it_is_wrapped_in(written, wrapped):
             "tags": ["preferences", "food", "priority:2", "tea", "茶"],
         }
     ]
+
+
+def test_memories_by_lines_are_all_read(tmp_path):
+    path = tmp_path / "mem0.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": name, "memory": f"likes {name}"}) + "\n" for name in ("tea", "茶", "mate"))
+    )
+    assert detection.of(path).format == "mem0"
+    assert [block["text"] for block in blocks(mem0.read(path, None, ""))] == ["likes tea", "likes 茶", "likes mate"]
 
 
 def test_a_memory_without_times_or_metadata_is_one_all_the_same(written):
