@@ -217,15 +217,15 @@ def bar(share: float) -> str:
 
 
 def moment(stamp: str | None, now: datetime) -> str:
-    """A time as its local date and how long ago it was; empty when unknown."""
+    """A time as its date in the zone of `now` and how long ago it was; empty when unknown."""
     if not stamp:
         return ""
     try:
         when = datetime.fromisoformat(stamp)
-    except ValueError:
+        date = when.astimezone(now.tzinfo).date().isoformat()
+    except (ValueError, OverflowError):  # no time, or the calendar's last day, which another zone does not have
         return stamp
     ago = (now - when).total_seconds()
-    date = when.astimezone().strftime("%Y-%m-%d")
     return f"{date} ({_ago(ago)})"
 
 

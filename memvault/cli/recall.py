@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memvault.cli import output, said, times, where
 from memvault.cli.client import send
 from memvault.cli.options import Json, Timeout, Url, User
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
 
 
 def recall(
@@ -55,7 +58,7 @@ def recall(
     json: Json = False,
 ) -> None:
     """Ask your memories a question."""
-    of = times.zone(time_zone) if since or until or as_of else None
+    of = times.zone(time_zone)
     since, until = times.moment("--since", since, of), times.moment("--until", until, of, end=True)
     context: dict[str, Any] = {
         "user_id": where.user_id(user),
@@ -83,16 +86,16 @@ def recall(
     elif text:
         typer.echo(response.get("text", ""))
     else:
-        _show(response, explain=explain, trace=trace)
+        _show(response, of, explain=explain, trace=trace)
 
 
-def _show(response: dict[str, Any], *, explain: bool, trace: bool) -> None:
+def _show(response: dict[str, Any], of: tzinfo | None, *, explain: bool, trace: bool) -> None:
     # imported here: --json and --text paint nothing
     from memvault.cli import cards  # noqa: PLC0415
     from memvault.cli import explain as reasons  # noqa: PLC0415
 
     console = output.console()
-    console.print(cards.answer(response, times.now()))
+    console.print(cards.answer(response, times.now().astimezone(of)))
     if explain:
         console.print(reasons.explained(response))
     if trace:

@@ -176,6 +176,21 @@ def test_a_memory_without_an_event_time_is_shown_with_the_day_it_was_recorded(ga
     assert "recorded 2026-03-01" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("zone", "time", "day"),
+    [
+        ("Asia/Taipei", "2026-02-28T16:00:00Z", "2026-03-01 ("),
+        ("America/New_York", "2026-03-01T00:00:00Z", "2026-02-28 ("),
+        ("Asia/Taipei", "9999-12-31T23:00:00Z", "9999-12-31"),
+    ],
+)
+def test_recall_shows_the_days_of_the_zone_that_is_named(gateway, memvault, capsys, zone, time, day):
+    card = {"block_id": "n1", "kind": "block", "text": "x", "event_time": time}
+    gateway.answer("/v1/recall", RESPONSE | {"cards": [card], "cascade_cards": []})
+    assert memvault("recall", "x", "--time-zone", zone) == Exit.OK
+    assert day in capsys.readouterr().out
+
+
 @pytest.mark.r("R-40")
 def test_recall_tells_how_many_memories_are_held_back_and_why(gateway, memvault, capsys):
     withheld = [{"reason": "unsafe", "count": 2, "rules": ["override.en"]}, {"reason": "source_cap", "count": 3}]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -129,6 +131,18 @@ def test_a_card_is_dated_by_its_event_or_says_that_it_is_dated_by_its_recording(
     shown = FORMATS[form](Answer("r", "q", cards=(dated,)))
     assert "2025-12-24" in shown
     assert "recorded" not in shown
+
+
+@pytest.mark.r("R-40a")
+@pytest.mark.parametrize("form", ["text", "cards"])
+def test_a_card_is_dated_by_the_days_of_who_asks(form: str) -> None:
+    begin = datetime(2026, 3, 1, tzinfo=ZoneInfo("Asia/Taipei")).astimezone(UTC)
+    of_a_day = Card("b1", "block", "x", event_time=begin)
+    noted = Card("b2", "block", "x", recorded_at=begin)
+    answer = Answer("r", "q", cards=(of_a_day,), cascade_cards=(noted,), zone=ZoneInfo("Asia/Taipei"))
+    assert FORMATS[form](answer).count("2026-03-01") == 2
+    last = Card("b3", "block", "x", event_time=datetime(9999, 12, 31, 23, tzinfo=UTC))
+    assert "9999-12-31" in FORMATS[form](replace(answer, cards=(last,)))
 
 
 @pytest.mark.r("R-17")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -238,6 +239,14 @@ async def test_the_text_never_costs_more_than_the_budget(world: Any, budget: int
     answer = await ask(world, "Rust", token_budget=budget, format=form)
     assert count_tokens(answer.text) <= budget
     assert answer.packing.tokens_used <= budget
+
+
+@pytest.mark.r("R-43")
+@pytest.mark.parametrize(("zone", "day"), [("Asia/Taipei", "2026-03-01"), ("America/New_York", "2026-02-28")])
+@pytest.mark.parametrize("form", ["text", "cards"])
+async def test_a_text_tells_the_days_of_who_asks(world: Any, zone: str, day: str, form: str) -> None:
+    world.blocks.put("ann", "b1", "Rust 筆記", event_time=datetime(2026, 2, 28, 16, tzinfo=UTC))
+    assert day in (await ask(world, "Rust", time_zone=zone, format=form)).text
 
 
 @pytest.mark.r("R-40a")

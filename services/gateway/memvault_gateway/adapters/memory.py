@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from memvault.faults import Fault
 from memvault.recall.v1 import types_pb2
 from memvault.text import search_tokens
+from memvault_gateway.adapters import wire
 from memvault_gateway.adapters.block_texts import stored
 from memvault_gateway.domain.model import (
     Ask,
@@ -81,9 +83,9 @@ class MemoryBlocks(Part):
     write_version: int = 1
     margin: float = 1.0
 
-    def put(self, user_id: str, block_id: str, text: str, **fields: str) -> None:
+    def put(self, user_id: str, block_id: str, text: str, **fields: Any) -> None:  # noqa: ANN401 - any field of a block
         """Store a block."""
-        self.blocks[user_id, block_id] = types_pb2.Block(id=block_id, user_id=user_id, text=text, **fields)  # type: ignore[arg-type]
+        self.blocks[user_id, block_id] = types_pb2.Block(id=block_id, user_id=user_id, text=text, **fields)
 
     async def search(self, ask: Ask, understanding: Understanding, *, timeout_s: float) -> Found:
         """See `ports.MemorySearch`."""
@@ -166,6 +168,7 @@ def _card(block: types_pb2.Block, share: float) -> Card:
         service=block.service,
         source_kind=block.source.kind,
         source_uri=block.source.uri,
+        event_time=wire.instant(block, "event_time"),
         trust=block.trust,
         tags=tuple(block.tags),
     )

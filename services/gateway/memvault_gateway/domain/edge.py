@@ -106,6 +106,11 @@ def check_zone(name: str) -> str:
     return name
 
 
+def zone_of(name: str) -> ZoneInfo | None:
+    """Return the zone of a checked name; None for an empty one, which stands for the machine's."""
+    return ZoneInfo(name) if name else None
+
+
 def check_switch(name: str) -> str:
     """Return a switch of `Evaluation.off`. Fault: FIELD_INVALID."""
     group, _, member = name.partition(":")

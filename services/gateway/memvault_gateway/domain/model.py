@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from memvault_gateway.domain.withheld import HeldBack, Withheld
 
@@ -285,7 +285,10 @@ class Notes:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer; see the contract's `RecallResponse`. `held_back` becomes a part of `withheld` when it is delivered."""
+    """An answer; see the contract's `RecallResponse`. `held_back` becomes a part of `withheld` when it is delivered.
+
+    `zone`: whose days the readable formats tell; None: the machine's.
+    """
 
     recall_id: str
     query: str
@@ -308,6 +311,7 @@ class Answer:
     took_ms: float = 0.0
     held_back: tuple[HeldBack, ...] = ()
     withheld: tuple[Withheld, ...] = ()
+    zone: tzinfo | None = UTC
 
 
 @dataclass(frozen=True)

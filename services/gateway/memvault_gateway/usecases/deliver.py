@@ -8,6 +8,7 @@ from typing import Any
 
 from memvault.faults import Fault
 from memvault.ops import changed
+from memvault_gateway.domain.edge import zone_of
 from memvault_gateway.domain.formats import FORMATS, quoted
 from memvault_gateway.domain.model import Answer, Ask, AuditHit, Card, Packing, Prepared
 from memvault_gateway.domain.packing import pack
@@ -65,9 +66,10 @@ class Deliver:
 
     def _packed(self, ask: Ask, answer: Answer) -> Answer:
         form = FORMATS[ask.format]
+        zone = zone_of(ask.time_zone)
 
         def render(cards: Sequence[Card], cascade_cards: Sequence[Card]) -> str:
-            return form(changed(answer, cards=tuple(cards), cascade_cards=tuple(cascade_cards)))
+            return form(changed(answer, zone=zone, cards=tuple(cards), cascade_cards=tuple(cascade_cards)))
 
         packed = pack(
             answer.cards,

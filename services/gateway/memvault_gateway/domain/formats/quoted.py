@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from memvault_gateway.domain.model import Answer, Card, PathStep
 
@@ -47,17 +47,22 @@ def label(text: str) -> str:
     return flat if len(flat) <= _LABEL_CHARS else flat[: _LABEL_CHARS - 1] + "…"
 
 
-def day(at: datetime | None) -> str:
-    """Return the date of an instant as `YYYY-MM-DD`, empty when unknown."""
-    return at.date().isoformat() if at else ""
+def day(at: datetime | None, zone: tzinfo | None) -> str:
+    """Return the date of an instant in a zone (None: the machine's) as `YYYY-MM-DD`, empty when unknown."""
+    if at is None:
+        return ""
+    try:
+        return at.astimezone(zone).date().isoformat()
+    except OverflowError:  # the calendar's first or last day, which another zone does not have
+        return at.date().isoformat()
 
 
-def origin(card: Card) -> str:
-    """Return where a card comes from and how far it is trusted, on one line."""
+def origin(card: Card, zone: tzinfo | None) -> str:
+    """Return where a card comes from and how far it is trusted, on one line; dated by the days of `zone`."""
     if card.kind != "block":
         return card.kind
     parts = [
-        day(card.event_time) or (f"recorded {day(card.recorded_at)}" if card.recorded_at else ""),
+        day(card.event_time, zone) or (f"recorded {day(card.recorded_at, zone)}" if card.recorded_at else ""),
         label(card.service),
         label(card.speaker),
         label(card.source_kind),
