@@ -372,6 +372,16 @@ async def test_a_question_without_a_subject_finds_what_is_recent(house: House, i
     assert late.hits[0].score == pytest.approx(found.reference.scored["day2"], abs=0.02)
 
 
+@pytest.mark.r("R-07", "R-17")
+async def test_a_question_about_a_time_without_memories_is_answered_without_confidence(house: House) -> None:
+    await house.write(note("old", "planted a tree", event_time=NOW - timedelta(days=40)))
+    week = TimeRange((NOW - timedelta(days=7)).timestamp(), NOW.timestamp())
+    asked: dict[str, Any] = {"text": "what did I do", "bare": True, "time_explicit": True}
+    assert (await house.ask(**asked, time_range=week)).confidence == "low"
+    month = TimeRange((NOW - timedelta(days=60)).timestamp(), NOW.timestamp())
+    assert (await house.ask(**asked, time_range=month)).confidence == "medium"
+
+
 @pytest.mark.r("R-09", "R-10")
 async def test_the_reference_profile_asks_a_question_without_a_subject_like_any_other(house: House, ids: Ids) -> None:
     await house.write(*(note(f"day{n}", f"new subject{n}", event_time=NOW - timedelta(days=n)) for n in range(5)))

@@ -128,7 +128,7 @@ class Searching:
         explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best)
         return Found(
             hits=tuple(explaining.hit(row, float(final[row]), why=conditions.explain) for row in rows),
-            confidence=_confidence(question, relevance, rows),
+            confidence=_confidence(question, relevance, rows, in_time=not gathered.skipped),
             relevance=relevance.best,
             candidates=_candidates(explaining, final) if conditions.include_candidates else (),
             reference=_reference(pool.rankings, scored, ordered, final) if reference is None else reference,
@@ -245,9 +245,9 @@ def _final(
     return final
 
 
-def _confidence(question: Question, relevance: Relevance, rows: Sequence[int]) -> Confidence:
-    """What is recent answers a question without a subject, whatever words it holds."""
-    if question.bare and rows and relevance.confidence == Confidence.LOW:
+def _confidence(question: Question, relevance: Relevance, rows: Sequence[int], *, in_time: bool) -> Confidence:
+    """What is recent answers a question without a subject, whatever words it holds, unless its time has none."""
+    if question.bare and in_time and rows and relevance.confidence == Confidence.LOW:
         return Confidence.MEDIUM
     return relevance.confidence
 
