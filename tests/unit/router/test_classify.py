@@ -9,6 +9,7 @@ import pytest
 
 from memvault.faults import Fault, Reason
 from memvault.prefetch_key import pack_index_value
+from memvault.rpc.deadline import limit, remaining_s
 from memvault.slow_thinker.v1 import prefetch_pb2
 from memvault.text import query_hash
 from memvault_router.domain.state import Overrides, Said
@@ -166,6 +167,27 @@ async def test_vectors_of_a_new_encoder_are_not_compared_with_old_archetypes(des
             await asyncio.sleep(0.01)
     assert desk.shelf.index.encoder_id == "hash-2"
     assert reasons(await classify(Asked("ann", OCR, ZoneInfo("UTC")))) == {}
+    await classify.settle()
+    await desk.shelf.stop()
+
+
+@pytest.mark.r("R-02")
+async def test_archetypes_made_anew_have_not_the_deadline_of_the_question_that_noticed(desk):
+    left = []
+    describe = desk.encoder.describe
+
+    async def described():
+        left.append(remaining_s(-1.0))
+        return await describe()
+
+    classify = desk.build()
+    await desk.shelf.start()
+    desk.encoder.id, desk.encoder.describe = "hash-2", described
+    async with limit(5):
+        await classify(Asked("ann", OCR, ZoneInfo("UTC")))
+        while desk.shelf.index is None:  # noqa: ASYNC110 - the shelf tells nobody
+            await asyncio.sleep(0.01)
+    assert left == [-1.0]
     await classify.settle()
     await desk.shelf.stop()
 

@@ -18,6 +18,7 @@ from memvault.events.v1 import events_pb2
 from memvault.faults import Fault, Reason
 from memvault.recall.v1 import types_pb2
 from memvault.rpc.client import call
+from memvault.rpc.deadline import remaining_s
 from memvault.rpc.local import LocalChannel
 from memvault.search.v1 import search_pb2 as pb
 from memvault.search.v1.search_pb2_grpc import SearchServiceStub
@@ -363,6 +364,22 @@ async def test_it_is_started_watched_and_seen_over_the_contract(grounds: Grounds
     with pytest.raises(Fault) as refused:
         await call(stub.Search, pb.SearchRequest(understanding=asked), timeout_s=ENOUGH_S)  # type: ignore[arg-type]
     assert refused.value.reason is Reason.EMBEDDER_CHANGED
+
+
+@ON_THE_SERVER
+async def test_a_run_has_not_the_deadline_of_the_call_that_starts_it(grounds: Grounds) -> None:
+    await filled(grounds)
+    wanted, left = OtherEncoder(), []
+
+    async def before() -> None:
+        left.append(remaining_s(-1.0))
+
+    wanted.before = before
+    house = await grounds.house(wanted, WordEncoder())
+    stub = SearchServiceStub(LocalChannel(house.app.registrations, "search"))
+    await call(stub.Reindex, pb.ReindexRequest(action="start"), timeout_s=ENOUGH_S)  # type: ignore[arg-type]
+    await house.app.renewing.finished()
+    assert set(left) == {-1.0}
 
 
 @ON_THE_SERVER

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextvars import copy_context
 
 import numpy as np
 import structlog
@@ -38,6 +39,8 @@ class ArchetypeShelf:
         self._cache = cache
         self._waits = waits
         self._task: asyncio.Task[None] | None = None
+        # what is begun by a question outlives it, and so must not have its deadline
+        self._own = copy_context()
         self.index: ArchetypeIndex | None = None
         self.query_mean: Vector | None = None
         self.passages: Mapping[str, Vector] = {}
@@ -58,7 +61,7 @@ class ArchetypeShelf:
         outdated = self.index is not None and self.index.encoder_id != encoder_id
         if outdated and (self._task is None or self._task.done()):
             self.index = None
-            self._task = asyncio.create_task(self._until_made(), name="router-archetypes")
+            self._task = asyncio.create_task(self._until_made(), name="router-archetypes", context=self._own)
 
     async def _until_made(self) -> None:
         while True:

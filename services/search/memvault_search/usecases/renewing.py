@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -89,6 +90,8 @@ class Renewing:
         self._reindexing: Reindexing | None = None
         self._task: asyncio.Task[None] | None = None
         self._in_the_end = False
+        # a run outlives the call that starts it, and so must not have that call's deadline
+        self._own = copy_context()
 
     @property
     def told(self) -> Told:
@@ -113,7 +116,7 @@ class Renewing:
         if state != "running" and (anew or state != "none"):
             self._detail = ""
             self._in_the_end = False
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="reindex")
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="reindex", context=self._own)
 
     async def stop(self) -> None:
         """Stop the run; what was built stays for the next one. The last step is not cut off."""
