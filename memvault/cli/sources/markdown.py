@@ -27,6 +27,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _TAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w/-]*|\d[\w/-]*[^\W\d][\w/-]*)")
 _HEADING = re.compile(r"\A\s*# +(.+)")
 _DAY = re.compile(r"(?<!\d)(\d{4})[-_.]?(\d{2})[-_.]?(\d{2})(?!\d)")
+_DAY_OR_TIME = "tag:yaml.org,2002:timestamp"
 _HAPPENED = ("date", "created", "created_at", "created-at", "datetime", "日期", "建立時間")
 _STORED = ("updated", "modified", "updated_at", "lastmod", "last_modified")
 _SUMMARY = ("summary", "description", "abstract", "摘要")
@@ -141,7 +142,7 @@ def _split(text: str) -> _Note:
     if found is None:
         return _Note(text)
     try:
-        about = yaml.safe_load(found[1])
+        about = _fields(found[1])
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 2}" if mark is not None else ""
@@ -151,6 +152,27 @@ def _split(text: str) -> _Note:
     if not isinstance(about, Mapping):
         return _Note(text)  # a rule and a paragraph, not front matter
     return _Note(text[found.end() :], {key.lower(): value for key, value in about.items() if isinstance(key, str)})
+
+
+def _fields(front: str) -> Any:  # noqa: ANN401 - any YAML value
+    """What the front matter holds; a day that no calendar has is a text, and takes no other field with it."""
+    # imported here: only notes need it
+    import yaml  # noqa: PLC0415
+
+    loader = yaml.SafeLoader(front)
+    usual = loader.yaml_constructors[_DAY_OR_TIME]
+
+    def day_or_text(reading: Any, node: Any) -> Any:  # noqa: ANN401 - PyYAML has no types
+        try:
+            return usual(reading, node)
+        except ValueError:
+            return reading.construct_scalar(node)
+
+    loader.yaml_constructors = {**loader.yaml_constructors, _DAY_OR_TIME: day_or_text}
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()
 
 
 def _title(about: Mapping[str, Any], text: str, file: Path) -> str:

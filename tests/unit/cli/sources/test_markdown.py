@@ -114,6 +114,15 @@ def test_dates_keep_their_zone_or_take_the_named_one(tmp_path, written, told):
     assert len(remarks(items)) == (told is None)
 
 
+def test_a_day_that_no_calendar_has_takes_no_other_field_with_it(tmp_path):
+    (tmp_path / "a.md").write_text("---\ntitle: t\ntags: [x]\ndate: 2026-02-30\nupdated: 2026-03-01\n---\nbody")
+    items = list(markdown.read(tmp_path, TAIPEI, ""))
+    block = blocks(items)[0]
+    assert (block["title"], block["tags"], block["text"], block.get("event_time")) == ("t", ["x"], "body", None)
+    assert block["recorded_at"] == "2026-02-28T16:00:00Z"
+    assert "'2026-02-30' is not understood" in str(remarks(items))
+
+
 def test_ids_are_made_of_folder_and_path_so_that_an_edited_note_replaces_the_old_one(notes):
     before = [block["id"] for block in blocks(markdown.read(notes, None, ""))]
     (notes / "辦公室" / "printer.md").write_text("edited")
