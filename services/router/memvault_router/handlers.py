@@ -93,7 +93,8 @@ class RouterHandlers:
         return router_pb2.RestoreProfileResponse(questions=questions, interests=interests)
 
     async def DropProfile(self, request: router_pb2.DropProfileRequest, context: Any) -> router_pb2.DropProfileResponse:  # noqa: ANN401
-        return router_pb2.DropProfileResponse(dropped=await self._profile.erase(_user(request.user_id)))
+        dropped = await self._profile.erase(_user(request.user_id), self._clock.now())
+        return router_pb2.DropProfileResponse(dropped=dropped)
 
     def _decode(self, request: router_pb2.ClassifyRequest) -> Asked:
         if not request.query.strip():

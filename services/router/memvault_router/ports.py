@@ -105,22 +105,44 @@ class Profiles(Protocol):
     """The attention profiles. Raises `Fault` when they cannot be reached."""
 
     async def record(self, event_id: str, classified: Classified) -> bool:
-        """Count a question once; False when the event had been counted."""
+        """Count a question once; False when the event had been counted, or the user was erased since it was asked."""
         ...
 
     async def counts(self, user_id: str, starts: Sequence[datetime], now: datetime) -> list[WindowCounts]:
         """Return the counts from each start up to now, both inside."""
         ...
 
-    async def add_interests(self, user_id: str, event_id: str, grown: Mapping[str, float], keep: int) -> bool:
-        """Add forward-decayed weights to names once; False when the event had been counted.
+    async def add_interests(
+        self,
+        user_id: str,
+        event_id: str,
+        grown: Mapping[str, float],
+        keep: int,
+        at: datetime,
+        *,
+        recall_id: str = "",
+    ) -> bool:
+        """Add forward-decayed weights to names once; False when nothing was added.
 
-        Only the `keep` largest stay, and none at or below 0.
+        Nothing is added of an event that had been counted, or of one that happened when the user was erased or
+        before; nor to a name that was forgotten at `at` or later; nor, given a recall, to a name that it is no longer
+        known to be about. Only the `keep` largest stay, and none at or below 0.
+
+        Args:
+            user_id: Whose interests.
+            event_id: What is counted once.
+            grown: The weights by name.
+            keep: How many interests stay.
+            at: When what they come from happened.
+            recall_id: The recall whose topics the names are, when they were read from there.
         """
         ...
 
-    async def remember_topics(self, user_id: str, recall_id: str, topics: Sequence[str]) -> None:
-        """Keep what a recall was about for a day, so that feedback on it can be understood."""
+    async def remember_topics(self, user_id: str, recall_id: str, topics: Sequence[str], at: datetime) -> None:
+        """Keep what a recall was about for a day, so that feedback on it can be understood.
+
+        Left out are topics that were forgotten at `at` or later, and all when the user was erased then.
+        """
         ...
 
     async def topics_of(self, user_id: str, recall_id: str) -> Sequence[str]:
@@ -148,12 +170,15 @@ class Profiles(Protocol):
         """Remove topics from the interests and from what recalls were about, and remember for a day that they went."""
         ...
 
-    async def forgotten_since(self, user_id: str, topics: Sequence[str], at: datetime) -> Sequence[str]:
-        """Return those of the topics that went at or after an instant."""
+    async def erase(self, user_id: str, at: datetime) -> bool:
+        """Remove everything of a user, and remember for a day that they went at `at`; True when there was something.
+
+        What happened at `at` or before and is told afterwards leaves nothing.
+        """
         ...
 
-    async def erase(self, user_id: str) -> bool:
-        """Remove everything of a user; True when there was something."""
+    async def erased_since(self, user_id: str, at: datetime) -> bool:
+        """Whether an erasure as of `at` or later was carried out to its end, as far as it is remembered."""
         ...
 
     async def expire(self, user_id: str, before: datetime) -> int:

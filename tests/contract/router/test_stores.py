@@ -92,10 +92,10 @@ async def test_one_users_profile_is_not_anothers(stores):
 async def test_an_erased_profile_is_gone_and_others_stay(stores):
     for user in ("ann", "ann.b", "an*"):
         await stores.profiles.record("e1", fact(user=user))
-        await stores.profiles.add_interests(user, "i1", {"rust": 2.0}, 10)
-        await stores.profiles.remember_topics(user, "r", ("rust",))
-    assert await stores.profiles.erase("an*")
-    assert not await stores.profiles.erase("an*")
+        await stores.profiles.add_interests(user, "i1", {"rust": 2.0}, 10, NOW)
+        await stores.profiles.remember_topics(user, "r", ("rust",), NOW)
+    assert await stores.profiles.erase("an*", NOW)
+    assert not await stores.profiles.erase("an*", NOW)
     assert (await stores.profiles.counts("an*", STARTS, NOW))[2].intents == {}
     assert await stores.profiles.interests("an*", 1.0, 10) == []
     assert tuple(await stores.profiles.topics_of("an*", "r")) == ()
@@ -118,18 +118,18 @@ async def test_expiring_drops_old_questions_of_one_user_or_of_all(stores):
 
 @pytest.mark.r("R-06")
 async def test_interests_add_up_once_per_event_and_fade_together(stores):
-    assert await stores.profiles.add_interests("ann", "i1", {"rust": 4.0, "ocr": 1.0}, 10)
-    assert not await stores.profiles.add_interests("ann", "i1", {"rust": 4.0}, 10)
-    assert await stores.profiles.add_interests("ann", "i2", {"ocr": 2.0}, 10)
+    assert await stores.profiles.add_interests("ann", "i1", {"rust": 4.0, "ocr": 1.0}, 10, NOW)
+    assert not await stores.profiles.add_interests("ann", "i1", {"rust": 4.0}, 10, NOW)
+    assert await stores.profiles.add_interests("ann", "i2", {"ocr": 2.0}, 10, NOW)
     found = await stores.profiles.interests("ann", 2.0, 10)
     assert [(each.name, each.weight) for each in found] == [("rust", 2.0), ("ocr", 1.5)]
 
 
 @pytest.mark.r("R-06")
 async def test_only_the_largest_interests_are_kept_and_disliked_ones_leave(stores):
-    await stores.profiles.add_interests("ann", "i1", {"a": 1.0, "b": 2.0, "c": 3.0}, 2)
+    await stores.profiles.add_interests("ann", "i1", {"a": 1.0, "b": 2.0, "c": 3.0}, 2, NOW)
     assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["c", "b"]
-    await stores.profiles.add_interests("ann", "i2", {"c": -3.0}, 2)
+    await stores.profiles.add_interests("ann", "i2", {"c": -3.0}, 2, NOW)
     assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["b"]
 
 
@@ -138,7 +138,7 @@ async def test_a_profile_taken_along_comes_back_just_as_it_was_and_the_same_agai
     asked = [("q2", fact(days=2.25)), ("q1", fact(intent="conceptual", facet="none", days=40))]
     for identity, one in asked:
         await stores.profiles.record(identity, one)
-    await stores.profiles.add_interests("ann", "i1", {"rust": 4.1, "ocr": 1e9 / 3}, 10)
+    await stores.profiles.add_interests("ann", "i1", {"rust": 4.1, "ocr": 1e9 / 3}, 10, NOW)
     taken = await stores.profiles.questions("ann")
     weights = {each.name: each.weight for each in await stores.profiles.interests("ann", 1.0, 10)}
     assert taken == [Counted(key, one.intent, one.facet, one.asked_at) for key, one in reversed(asked)]
@@ -154,7 +154,7 @@ async def test_a_profile_taken_along_comes_back_just_as_it_was_and_the_same_agai
 @pytest.mark.r("R-06", "R-63")
 async def test_a_profile_that_meets_another_adds_what_is_new_and_keeps_the_larger_weights(stores):
     await stores.profiles.record("q1", fact())
-    await stores.profiles.add_interests("ann", "i1", {"rust": 4.0, "ocr": 1.0}, 10)
+    await stores.profiles.add_interests("ann", "i1", {"rust": 4.0, "ocr": 1.0}, 10, NOW)
     come = [Counted("q1", "factual", "progress", NOW), Counted("q3", "conceptual", "none", NOW)]
     assert await stores.profiles.restore("ann", come, {"rust": 3.0, "ocr": 2.0, "tea": 0.5}, 2) == (1, 2)
     assert {(one.id, one.intent) for one in await stores.profiles.questions("ann")} == {
@@ -170,24 +170,106 @@ async def test_a_profile_that_meets_another_adds_what_is_new_and_keeps_the_large
 
 @pytest.mark.r("R-62")
 async def test_forgotten_topics_leave_the_interests_and_the_recalls_and_stay_gone_for_what_was_before(stores):
-    await stores.profiles.add_interests("ann", "i1", {"trip": 4.0, "ocr": 1.0}, 10)
-    await stores.profiles.add_interests("an*", "i1", {"trip": 2.0}, 10)
-    await stores.profiles.remember_topics("ann", "r1", ["trip", "ocr"])
-    await stores.profiles.remember_topics("ann", "r2", ["ocr"])
+    await stores.profiles.add_interests("ann", "i1", {"trip": 4.0, "ocr": 1.0}, 10, NOW)
+    await stores.profiles.add_interests("an*", "i1", {"trip": 2.0}, 10, NOW)
+    await stores.profiles.remember_topics("ann", "r1", ["trip", "ocr"], NOW)
+    await stores.profiles.remember_topics("ann", "r2", ["ocr"], NOW)
     await stores.profiles.forget_topics("ann", ["trip", "never"], NOW)
     assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["ocr"]
     assert [each.name for each in await stores.profiles.interests("an*", 1.0, 10)] == ["trip"]
     assert [tuple(await stores.profiles.topics_of("ann", recall)) for recall in ("r1", "r2")] == [("ocr",), ("ocr",)]
-    for at, gone in ((NOW - timedelta(seconds=1), ("trip",)), (NOW, ("trip",)), (NOW + timedelta(seconds=1), ())):
-        assert tuple(await stores.profiles.forgotten_since("ann", ["trip", "ocr"], at)) == gone
-    assert tuple(await stores.profiles.forgotten_since("an*", ["trip"], NOW)) == ()
+    for place, at in enumerate((NOW - timedelta(seconds=1), NOW)):
+        await stores.profiles.remember_topics("ann", "late", ["trip"], at)
+        assert not await stores.profiles.add_interests("ann", f"late{place}", {"trip": 1.0}, 10, at)
+    assert await stores.profiles.add_interests("ann", "half", {"trip": 1.0, "ocr": 1.0}, 10, NOW)
+    assert tuple(await stores.profiles.topics_of("ann", "late")) == ()
+    assert [(each.name, each.weight) for each in await stores.profiles.interests("ann", 1.0, 10)] == [("ocr", 2.0)]
     if stores.redis is not None:
         kept = [key async for key in stores.redis.scan_iter(match="memvault:profile:ann:*")]
         held = [await stores.redis.hgetall(key) for key in kept if await stores.redis.type(key) == b"hash"]
         assert held
         assert b"trip" not in repr(held).encode()
-    assert await stores.profiles.erase("ann")
-    assert tuple(await stores.profiles.forgotten_since("ann", ["trip"], NOW)) == ()
+    again = NOW + timedelta(seconds=1)
+    await stores.profiles.remember_topics("ann", "late", ["ocr", "trip"], again)
+    assert tuple(await stores.profiles.topics_of("ann", "late")) == ("ocr", "trip")
+    assert await stores.profiles.add_interests("ann", "again", {"trip": 3.0}, 10, again)
+    assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == ["trip", "ocr"]
+
+
+@pytest.mark.r("R-06", "R-62")
+async def test_a_judgement_reaches_only_what_its_recall_is_still_known_to_be_about(stores):
+    quoted = 'a "quoted" \\ 名/字'
+    await stores.profiles.remember_topics("ann", "r1", [quoted, "ocr"], NOW)
+    grown = {quoted: 2.0, "trip": 2.0}
+    assert await stores.profiles.add_interests("ann", "i1", grown, 10, NOW, recall_id="r1")
+    assert not await stores.profiles.add_interests("ann", "i2", {"trip": 2.0}, 10, NOW, recall_id="r1")
+    assert not await stores.profiles.add_interests("ann", "i3", grown, 10, NOW, recall_id="unknown")
+    assert [each.name for each in await stores.profiles.interests("ann", 1.0, 10)] == [quoted]
+
+
+@pytest.mark.r("R-06", "R-62")
+async def test_what_was_on_its_way_when_a_user_was_erased_leaves_nothing_and_who_comes_back_begins_anew(stores):
+    later = NOW + timedelta(milliseconds=1)
+
+    async def tell(user, at, event_id):
+        told = Classified(user, "factual", "progress", 0.9, at, "r")
+        await stores.profiles.remember_topics(user, "r", ["rust"], at)
+        return (
+            await stores.profiles.record(f"q-{event_id}", told),
+            await stores.profiles.add_interests(user, f"i-{event_id}", {"rust": 2.0}, 10, at),
+            await stores.profiles.add_interests(user, f"f-{event_id}", {"rust": 2.0}, 10, at, recall_id="r"),
+        )
+
+    async def known(user):
+        return (
+            len(await stores.profiles.questions(user)),
+            [each.name for each in await stores.profiles.interests(user, 1.0, 10)],
+            tuple(await stores.profiles.topics_of(user, "r")),
+        )
+
+    assert not await stores.profiles.erase("ann", NOW)
+    for place, at in enumerate((NOW - timedelta(days=1), NOW - timedelta(milliseconds=1), NOW)):
+        assert await tell("ann", at, place) == (False, False, False)
+    assert await known("ann") == (0, [], ())
+    if stores.redis is not None:
+        left = [key async for key in stores.redis.scan_iter()]
+        assert [await stores.redis.ttl(key) for key in left] == [pytest.approx(86_400, abs=60)]
+        assert b"ann" not in b" ".join(left)
+    assert await tell("bob", NOW, "b") == (True, True, True)
+    assert await tell("ann", later, "new") == (True, True, True)
+    assert await known("ann") == (1, ["rust"], ("rust",))
+    assert await stores.profiles.erase("ann", NOW - timedelta(days=2))
+    assert await tell("ann", NOW, "late") == (False, False, False), "an older erasure opens no door again"
+    given = [Counted("old", "factual", "none", NOW - timedelta(days=3))]
+    assert await stores.profiles.restore("ann", given, {"tea": 1.0}, 10) == (1, 1), "an import is no event of before"
+
+
+@pytest.mark.r("R-62")
+async def test_an_erasure_tells_up_to_when_it_was_carried_out(stores):
+    assert not await stores.profiles.erased_since("ann", NOW)
+    await stores.profiles.erase("ann", NOW)
+    await stores.profiles.erase("ann", NOW - timedelta(hours=1))
+    for seconds, done in ((-1, True), (0, True), (1, False)):
+        assert await stores.profiles.erased_since("ann", NOW + timedelta(seconds=seconds)) is done
+    assert not await stores.profiles.erased_since("ann.b", NOW)
+
+
+@pytest.mark.r("R-62")
+async def test_an_erasure_that_broke_off_bars_what_is_late_and_does_not_count_as_done(redis):
+    profiles = RedisProfiles(RedisGuard(redis, timeout_s=5, rest_s=0), keep_days=90, seen_s=600)
+    await profiles.record("q1", fact(days=1))
+
+    def broken(*args, **kwargs):
+        raise ConnectionError("cut off")
+
+    scan, redis.scan_iter = redis.scan_iter, broken
+    with pytest.raises(Fault):
+        await profiles.erase("ann", NOW)
+    redis.scan_iter = scan
+    assert not await profiles.record("q2", fact(days=0.5))
+    assert not await profiles.erased_since("ann", NOW)
+    assert await profiles.erase("ann", NOW)
+    assert await profiles.erased_since("ann", NOW)
 
 
 @pytest.mark.r("R-04")

@@ -199,6 +199,46 @@ async def test_forgetting_a_whole_user_erases_the_profile_and_forgetting_a_block
     assert (await house.app.profile.read("ann", house.desk.clock.now())).frequencies.sample_count == 0
 
 
+@pytest.mark.r("R-62", "R-06")
+@pytest.mark.parametrize("asked", ["call", "bus", "call, then bus"])
+async def test_what_was_on_its_way_while_a_user_was_forgotten_gives_nothing_back(house, asked):
+    now, second = house.desk.clock.now(), timedelta(seconds=1)
+
+    async def tell(at, mark):
+        asked_at = events_pb2.IntentClassified(user_id="ann", intent="factual", facet="none", recall_id=mark)
+        asked_at.asked_at.FromDatetime(at)
+        await house.bus.publish(subjects.INTENT_CLASSIFIED, asked_at, time=now + 9 * second)
+        shown = events_pb2.BlockAccessed(user_id="ann", block_ids=["b"], recall_id=mark, topics=["Rust"])
+        shown.accessed_at.FromDatetime(at)
+        await house.bus.publish(subjects.BLOCK_ACCESSED, shown, time=now + 9 * second)
+        liked = events_pb2.FeedbackRecorded(user_id="ann", block_id="b", verdict="up", recall_id=mark)
+        await house.bus.publish(subjects.FEEDBACK_RECORDED, liked, time=at)
+        await house.bus.settled()
+
+    async def known():
+        view = await house.app.profile.read("ann", now + 99 * second)
+        return view.frequencies.sample_count, [each.name for each in view.interests]
+
+    await tell(now - 9 * second, "r1")
+    assert await known() == (1, ["Rust"])
+    if "call" in asked:
+        await call(house.stub.DropProfile, router_pb2.DropProfileRequest(user_id="ann"), timeout_s=5)
+    whole = events_pb2.BlockForgotten(user_id="ann", whole_user=True)
+    if asked == "bus":
+        await house.bus.publish(subjects.BLOCK_FORGOTTEN, whole, time=now)
+        await house.bus.settled()
+    assert await known() == (0, [])
+    await tell(now - 5 * second, "r2")
+    await tell(now, "r3")
+    assert await known() == (0, []), "it happened before"
+    await tell(now + second, "r4")
+    assert await known() == (1, ["Rust"]), "who comes back is someone new"
+    if asked == "call, then bus":
+        await house.bus.publish(subjects.BLOCK_FORGOTTEN, whole, time=now - second)
+        await house.bus.settled()
+        assert await known() == (1, ["Rust"]), "the fact's echo finds its work done"
+
+
 @pytest.mark.r("R-63", "R-06")
 async def test_a_whole_profile_is_told_on_request_and_given_back_without_what_cannot_count(house):
     now = house.desk.clock.now()

@@ -87,7 +87,7 @@ class Listener:
         """Erase the profile of a user who is to be forgotten as a whole, or the topics that went with some blocks."""
         body = event.message
         if body.whole_user:
-            await self._profile.erase(_user(body.user_id))
+            await self._profile.erase_unless_done(_user(body.user_id), event.time)
         elif body.tags:
             await self._profile.forget_topics(_user(body.user_id), list(body.tags), event.time)
 

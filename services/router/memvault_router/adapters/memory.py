@@ -25,9 +25,15 @@ class MemoryProfiles:
         self._seen: dict[str, set[str]] = {}
         self._topics: dict[str, dict[str, tuple[str, ...]]] = {}
         self._gone: dict[str, dict[str, datetime]] = {}
+        self._erased: dict[str, datetime] = {}
 
     async def record(self, event_id: str, classified: Classified) -> bool:
         """Count a question once."""
+        if await self.erased_since(classified.user_id, classified.asked_at):
+            return False
+        return self._count(event_id, classified)
+
+    def _count(self, event_id: str, classified: Classified) -> bool:
         known = self._questions.setdefault(classified.user_id, {})
         if event_id in known:
             return False
@@ -47,22 +53,43 @@ class MemoryProfiles:
                 facets[fact.facet] = facets.get(fact.facet, 0) + 1
         return WindowCounts(intents, facets)
 
-    async def add_interests(self, user_id: str, event_id: str, grown: Mapping[str, float], keep: int) -> bool:
+    async def add_interests(
+        self,
+        user_id: str,
+        event_id: str,
+        grown: Mapping[str, float],
+        keep: int,
+        at: datetime,
+        *,
+        recall_id: str = "",
+    ) -> bool:
         """Add weights once."""
+        left = self._left(user_id, list(grown), at)
+        if recall_id:
+            about = await self.topics_of(user_id, recall_id)
+            left = [name for name in left if name in about]
         seen = self._seen.setdefault(user_id, set())
-        if event_id in seen:
+        if not left or event_id in seen:
             return False
         seen.add(event_id)
         known = self._interests.setdefault(user_id, {})
-        for name, weight in grown.items():
-            known[name] = known.get(name, 0.0) + weight
+        for name in left:
+            known[name] = known.get(name, 0.0) + grown[name]
         kept = sorted(((weight, name) for name, weight in known.items() if weight > 0), reverse=True)[:keep]
         self._interests[user_id] = {name: weight for weight, name in kept}
         return True
 
-    async def remember_topics(self, user_id: str, recall_id: str, topics: Sequence[str]) -> None:
+    def _left(self, user_id: str, topics: Sequence[str], at: datetime) -> list[str]:
+        if user_id in self._erased and self._erased[user_id] >= at:
+            return []
+        gone = self._gone.get(user_id, {})
+        return [name for name in topics if name not in gone or gone[name] < at]
+
+    async def remember_topics(self, user_id: str, recall_id: str, topics: Sequence[str], at: datetime) -> None:
         """Keep topics."""
-        self._topics.setdefault(user_id, {})[recall_id] = tuple(topics)
+        left = self._left(user_id, topics, at)
+        if left:
+            self._topics.setdefault(user_id, {})[recall_id] = tuple(left)
 
     async def topics_of(self, user_id: str, recall_id: str) -> Sequence[str]:
         """Return kept topics."""
@@ -85,8 +112,7 @@ class MemoryProfiles:
     ) -> tuple[int, int]:
         """Add what is new."""
         come = [
-            await self.record(one.id, Classified(user_id, one.intent, one.facet, 1.0, one.asked_at, ""))
-            for one in questions
+            self._count(one.id, Classified(user_id, one.intent, one.facet, 1.0, one.asked_at, "")) for one in questions
         ]
         known = self._interests.setdefault(user_id, {})
         larger = {name: weight for name, weight in interests.items() if weight > known.get(name, 0.0)}
@@ -104,13 +130,9 @@ class MemoryProfiles:
         self._topics[user_id] = left
         self._gone.setdefault(user_id, {}).update(dict.fromkeys(gone, at))
 
-    async def forgotten_since(self, user_id: str, topics: Sequence[str], at: datetime) -> Sequence[str]:
-        """Return what went."""
-        gone = self._gone.get(user_id, {})
-        return tuple(name for name in topics if name in gone and gone[name] >= at)
-
-    async def erase(self, user_id: str) -> bool:
+    async def erase(self, user_id: str, at: datetime) -> bool:
         """Remove everything of a user."""
+        self._erased[user_id] = max(at, self._erased.get(user_id, at))
         stores: tuple[dict[str, object], ...] = (
             self._questions,  # type: ignore[assignment]
             self._interests,
@@ -119,6 +141,10 @@ class MemoryProfiles:
             self._gone,
         )
         return any(list(map(bool, [store.pop(user_id, None) for store in stores])))
+
+    async def erased_since(self, user_id: str, at: datetime) -> bool:
+        """Compare with the last time."""
+        return user_id in self._erased and self._erased[user_id] >= at
 
     async def expire(self, user_id: str, before: datetime) -> int:
         """Remove old questions."""

@@ -6,6 +6,7 @@ Keys, all under `memvault:`
 - `profile:{user}:seen:{event}` and `profile:{user}:topics:{recall}`: markers that expire
 - `profile:{user}:gone`: hash, digest of a forgotten topic to the time it went; expires
 - `profile:users`: set of users with a profile
+- `profile-erased:{digest of user}`: hash, `at`: up to when all was erased, `done`: the same once it was; expires
 """
 
 from __future__ import annotations
@@ -25,13 +26,59 @@ _USERS = "memvault:profile:users"
 _DAY_S = 86_400
 _LABELS = tuple([("intent", name) for name in INTENTS] + [("facet", name) for name in FACETS])
 
-_ADD_ONCE = """
-if not redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[1]) then return 0 end
-for place = 3, #ARGV - 1, 2 do redis.call('ZINCRBY', KEYS[2], ARGV[place + 1], ARGV[place]) end
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', '0')
-redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[2]))
-redis.call('SADD', KEYS[3], ARGV[#ARGV])
+# Marks are compared where the writing is done: between a look at them and a write by themselves, a user might go.
+_WENT = """
+local function went(mark, field, at)
+    local moment = redis.call('HGET', mark, field)
+    return moment and tonumber(moment) >= tonumber(at)
+end
+"""
+
+_MARK = f"""{_WENT}
+if not went(KEYS[1], ARGV[1], ARGV[2]) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]) end
+redis.call('EXPIRE', KEYS[1], ARGV[3])
 return 1
+"""
+
+_RECORD = f"""{_WENT}
+if went(KEYS[1], 'at', ARGV[1]) then return 0 end
+local added = redis.call('ZADD', KEYS[2], 'NX', ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[3], 'NX', ARGV[1], ARGV[2])
+redis.call('EXPIRE', KEYS[2], ARGV[3])
+redis.call('EXPIRE', KEYS[3], ARGV[3])
+redis.call('SADD', KEYS[4], ARGV[4])
+return added
+"""
+
+_ADD_ONCE = f"""{_WENT}
+if went(KEYS[1], 'at', ARGV[1]) then return 0 end
+local about
+if ARGV[2] ~= '' then
+    about = {{}}
+    for _, name in ipairs(cjson.decode(redis.call('GET', KEYS[3]) or '[]')) do about[name] = true end
+end
+local left = {{}}
+for place = 6, #ARGV, 3 do
+    if not went(KEYS[2], ARGV[place + 2], ARGV[1]) and (not about or about[ARGV[place]]) then
+        left[#left + 1] = place
+    end
+end
+if #left == 0 or not redis.call('SET', KEYS[4], '1', 'NX', 'EX', ARGV[3]) then return 0 end
+for _, place in ipairs(left) do redis.call('ZINCRBY', KEYS[5], ARGV[place + 1], ARGV[place]) end
+redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', '0')
+redis.call('ZREMRANGEBYRANK', KEYS[5], 0, -1 - tonumber(ARGV[4]))
+redis.call('SADD', KEYS[6], ARGV[5])
+return 1
+"""
+
+_REMEMBER = f"""{_WENT}
+if went(KEYS[1], 'at', ARGV[1]) then return 0 end
+local left = {{}}
+for place = 3, #ARGV, 2 do
+    if not went(KEYS[2], ARGV[place + 1], ARGV[1]) then left[#left + 1] = ARGV[place] end
+end
+if #left > 0 then redis.call('SET', KEYS[3], cjson.encode(left), 'EX', ARGV[2]) end
+return #left
 """
 
 # One script instead of 33 commands, and one text instead of 33 numbers: building and reading those takes longer than
@@ -55,16 +102,12 @@ class RedisProfiles:
 
     async def record(self, event_id: str, classified: Classified) -> bool:
         """Count a question once; the event id is the member, so a second time changes nothing."""
-        user, at = classified.user_id, classified.asked_at.timestamp()
+        user = classified.user_id
+        labels = (_label_key(user, "intent", classified.intent), _label_key(user, "facet", classified.facet))
+        keys, at = [_erased_key(user), *labels, _USERS], repr(classified.asked_at.timestamp())
 
         async def work() -> bool:
-            async with self._guard.client.pipeline(transaction=True) as pipe:
-                for kind, label in (("intent", classified.intent), ("facet", classified.facet)):
-                    pipe.zadd(_label_key(user, kind, label), {event_id: at}, nx=True)
-                    pipe.expire(_label_key(user, kind, label), self._keep_s)
-                pipe.sadd(_USERS, user)
-                added = await pipe.execute()
-            return bool(added[0])
+            return bool(await self._guard.client.eval(_RECORD, len(keys), *keys, at, event_id, str(self._keep_s), user))
 
         return await self._guard(work)
 
@@ -88,23 +131,40 @@ class RedisProfiles:
             )
         return windows
 
-    async def add_interests(self, user_id: str, event_id: str, grown: Mapping[str, float], keep: int) -> bool:
+    async def add_interests(
+        self,
+        user_id: str,
+        event_id: str,
+        grown: Mapping[str, float],
+        keep: int,
+        at: datetime,
+        *,
+        recall_id: str = "",
+    ) -> bool:
         """Add weights in one atomic step."""
-        keys = [f"memvault:profile:{user_id}:seen:{event_id}", f"memvault:profile:{user_id}:interests", _USERS]
-        pairs = [part for name, weight in grown.items() for part in (name, repr(weight))]
+        keys = [
+            _erased_key(user_id),
+            _gone_key(user_id),
+            _topics_key(user_id, recall_id),
+            f"memvault:profile:{user_id}:seen:{event_id}",
+            _interests_key(user_id),
+            _USERS,
+        ]
+        told = [repr(at.timestamp()), recall_id, str(self._seen_s), str(keep), user_id]
+        told += [part for name, weight in grown.items() for part in (name, repr(weight), _digest(name))]
 
         async def work() -> bool:
-            done = self._guard.client.eval(_ADD_ONCE, len(keys), *keys, str(self._seen_s), str(keep), *pairs, user_id)
-            return bool(await done)
+            return bool(await self._guard.client.eval(_ADD_ONCE, len(keys), *keys, *told))
 
         return await self._guard(work)
 
-    async def remember_topics(self, user_id: str, recall_id: str, topics: Sequence[str]) -> None:
-        """Keep the topics of a recall for a day."""
-        key, value = f"memvault:profile:{user_id}:topics:{recall_id}", json.dumps(list(topics), ensure_ascii=False)
+    async def remember_topics(self, user_id: str, recall_id: str, topics: Sequence[str], at: datetime) -> None:
+        """Keep the topics of a recall for a day, in one atomic step."""
+        keys = [_erased_key(user_id), _gone_key(user_id), _topics_key(user_id, recall_id)]
+        told = [repr(at.timestamp()), str(_DAY_S), *(part for name in topics for part in (name, _digest(name)))]
 
         async def work() -> None:
-            await self._guard.client.set(key, value, ex=_DAY_S)
+            await self._guard.client.eval(_REMEMBER, len(keys), *keys, *told)
 
         await self._guard(work)
 
@@ -112,7 +172,7 @@ class RedisProfiles:
         """Return the kept topics."""
 
         async def work() -> bytes | None:
-            return cast("bytes | None", await self._guard.client.get(f"memvault:profile:{user_id}:topics:{recall_id}"))
+            return cast("bytes | None", await self._guard.client.get(_topics_key(user_id, recall_id)))
 
         found = await self._guard(work)
         return tuple(json.loads(found)) if found else ()
@@ -121,7 +181,7 @@ class RedisProfiles:
         """Return the largest interests."""
 
         async def work() -> list[tuple[bytes, float]]:
-            key = f"memvault:profile:{user_id}:interests"
+            key = _interests_key(user_id)
             return cast(
                 "list[tuple[bytes, float]]", await self._guard.client.zrevrange(key, 0, limit - 1, withscores=True)
             )
@@ -154,7 +214,7 @@ class RedisProfiles:
         self, user_id: str, questions: Sequence[Counted], interests: Mapping[str, float], keep: int
     ) -> tuple[int, int]:
         """Add everything in one transaction."""
-        key = f"memvault:profile:{user_id}:interests"
+        key = _interests_key(user_id)
 
         async def work() -> tuple[int, int]:
             async with self._guard.client.pipeline(transaction=True) as pipe:
@@ -178,15 +238,16 @@ class RedisProfiles:
 
     async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
         """Remove topics from the interests and from every recall; what stays of them is a digest, for a day."""
-        key, gone = f"memvault:profile:{user_id}:gone", {_digest(topic): repr(at.timestamp()) for topic in topics}
+        key, gone = _gone_key(user_id), {_digest(topic): repr(at.timestamp()) for topic in topics}
 
         async def work() -> None:
             client = self._guard.client
             await client.hset(key, mapping=cast("dict[Any, Any]", gone))
             await client.expire(key, _DAY_S)
-            await client.zrem(f"memvault:profile:{user_id}:interests", *topics)
             async for recall in client.scan_iter(match=f"memvault:profile:{_quoted(user_id)}:topics:*", count=1000):
                 await self._drop_from(recall, frozenset(topics))
+            # Last: until then a judgement of a recall could bring a topic back.
+            await client.zrem(_interests_key(user_id), *topics)
 
         await self._guard(work)
 
@@ -196,27 +257,37 @@ class RedisProfiles:
         if len(left) < len(known):
             await self._guard.client.set(recall, json.dumps(left, ensure_ascii=False), keepttl=True)
 
-    async def forgotten_since(self, user_id: str, topics: Sequence[str], at: datetime) -> Sequence[str]:
-        """Return what went, as far as it is remembered."""
-
-        async def work() -> list[bytes | None]:
-            key, fields = f"memvault:profile:{user_id}:gone", [_digest(topic) for topic in topics]
-            return await cast("Awaitable[list[bytes | None]]", self._guard.client.hmget(key, fields))
-
-        went = zip(topics, await self._guard(work), strict=True)
-        return tuple(topic for topic, moment in went if moment is not None and float(moment) >= at.timestamp())
-
-    async def erase(self, user_id: str) -> bool:
-        """Remove every key of the user."""
+    async def erase(self, user_id: str, at: datetime) -> bool:
+        """Set the mark, then remove every key of the user; a second mark says that it was done."""
+        # Those that judgements read and write go in one step, whether they were there when the others were looked for.
+        known = [_interests_key(user_id), *(_label_key(user_id, kind, label) for kind, label in _LABELS)]
 
         async def work() -> bool:
             client = self._guard.client
-            keys = [key async for key in client.scan_iter(match=f"memvault:profile:{_quoted(user_id)}:*", count=1000)]
-            removed = await client.delete(*keys) if keys else 0
-            await client.srem(_USERS, user_id)
+            await self._mark(user_id, "at", at)
+            pattern = f"memvault:profile:{_quoted(user_id)}:*"
+            found = [cast("bytes", key).decode() async for key in client.scan_iter(match=pattern, count=1000)]
+            async with client.pipeline(transaction=True) as pipe:
+                pipe.delete(*dict.fromkeys([*known, *found]))
+                pipe.srem(_USERS, user_id)
+                removed, _ = await pipe.execute()
+            await self._mark(user_id, "done", at)
             return bool(removed)
 
         return await self._guard(work)
+
+    async def _mark(self, user_id: str, field: str, at: datetime) -> None:
+        key = _erased_key(user_id)
+        await cast("Awaitable[int]", self._guard.client.eval(_MARK, 1, key, field, repr(at.timestamp()), str(_DAY_S)))
+
+    async def erased_since(self, user_id: str, at: datetime) -> bool:
+        """Compare with the second mark."""
+
+        async def work() -> bytes | None:
+            return await cast("Awaitable[bytes | None]", self._guard.client.hget(_erased_key(user_id), "done"))
+
+        done = await self._guard(work)
+        return done is not None and float(done) >= at.timestamp()
 
     async def expire(self, user_id: str, before: datetime) -> int:
         """Remove old questions of one user or of all."""
@@ -244,9 +315,25 @@ def _label_key(user_id: str, kind: str, label: str) -> str:
     return f"memvault:profile:{user_id}:{kind}:{label}"
 
 
+def _interests_key(user_id: str) -> str:
+    return f"memvault:profile:{user_id}:interests"
+
+
+def _topics_key(user_id: str, recall_id: str) -> str:
+    return f"memvault:profile:{user_id}:topics:{recall_id}"
+
+
+def _gone_key(user_id: str) -> str:
+    return f"memvault:profile:{user_id}:gone"
+
+
+def _erased_key(user_id: str) -> str:
+    return f"memvault:profile-erased:{_digest(user_id)}"
+
+
 def _quoted(user_id: str) -> str:
     return "".join(f"\\{letter}" if letter in "*?[]\\^-" else letter for letter in user_id)
 
 
-def _digest(topic: str) -> str:
-    return hashlib.sha256(topic.encode()).hexdigest()[:32]
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:32]

@@ -40,7 +40,7 @@ class AttentionProfile:
         self._settings = settings
 
     async def learn_intent(self, event_id: str, fact: Classified, now: datetime) -> bool:
-        """Count a classified question; False when it was known, too old, or no label of ours.
+        """Count a classified question; False when it was known, too old, erased since, or no label of ours.
 
         Raises:
             Fault: STORE_UNAVAILABLE; the event is to be delivered again.
@@ -54,16 +54,14 @@ class AttentionProfile:
         self, event_id: str, user_id: str, recall_id: str, topics: Sequence[str], kind: str, at: datetime
     ) -> bool:
         """Let the topics of delivered, expanded or dwelled-on cards grow; False when there is nothing new to learn."""
-        names = _clean(topics)
-        if names:
-            # What was looked at before its topic was forgotten may be told only now.
-            gone = set(await self._store.forgotten_since(user_id, names, at))
-            names = tuple(name for name in names if name not in gone)
+        names, numbers = _clean(topics), self._settings.interests
         if not names:
             return False
         if recall_id:
-            await self._store.remember_topics(user_id, recall_id, names)
-        return await self._grow(event_id, user_id, names, self._settings.interests.weight(kind), at)
+            await self._store.remember_topics(user_id, recall_id, names, at)
+        return await self._store.add_interests(
+            user_id, event_id, self._grown(names, numbers.weight(kind), at), numbers.keep, at
+        )
 
     async def learn_feedback(self, event_id: str, user_id: str, recall_id: str, verdict: str, at: datetime) -> bool:
         """Let the topics of a judged recall grow or shrink; False when nothing is remembered of it."""
@@ -71,12 +69,11 @@ class AttentionProfile:
         if not names:
             return False
         numbers = self._settings.interests
-        return await self._grow(event_id, user_id, names, numbers.liked if verdict == "up" else -numbers.disliked, at)
+        grown = self._grown(names, numbers.liked if verdict == "up" else -numbers.disliked, at)
+        return await self._store.add_interests(user_id, event_id, grown, numbers.keep, at, recall_id=recall_id)
 
-    async def _grow(self, event_id: str, user_id: str, names: Sequence[str], weight: float, at: datetime) -> bool:
-        numbers = self._settings.interests
-        grown = growth(at, EPOCH, numbers.half_life_days) * weight
-        return await self._store.add_interests(user_id, event_id, dict.fromkeys(names, grown), numbers.keep)
+    def _grown(self, names: Sequence[str], weight: float, at: datetime) -> dict[str, float]:
+        return dict.fromkeys(names, growth(at, EPOCH, self._settings.interests.half_life_days) * weight)
 
     async def read_frequencies(self, user_id: str, now: datetime) -> Frequencies:
         """Return what the personal prior reads."""
@@ -109,12 +106,17 @@ class AttentionProfile:
     async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
         """Take topics out of the interests: no memory of the user has them any more (R-62)."""
         names = _clean(topics)
-        if names:
+        if names and not await self._store.erased_since(user_id, at):
             await self._store.forget_topics(user_id, names, at)
 
-    async def erase(self, user_id: str) -> bool:
-        """Remove everything about a user; True when there was something."""
-        return await self._store.erase(user_id)
+    async def erase(self, user_id: str, at: datetime) -> bool:
+        """Remove everything about a user; True when there was something. What is told late of before `at` is lost."""
+        return await self._store.erase(user_id, at)
+
+    async def erase_unless_done(self, user_id: str, at: datetime) -> None:
+        """Remove everything about a user, unless that was done as of `at` or later: then they may have begun anew."""
+        if not await self._store.erased_since(user_id, at):
+            await self._store.erase(user_id, at)
 
     async def expire(self, user_id: str, now: datetime) -> int:
         """Do the router's part of the nightly loop: drop questions that left the longest window."""
