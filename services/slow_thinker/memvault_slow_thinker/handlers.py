@@ -15,7 +15,7 @@ from memvault.slow_thinker.v1 import slow_thinker_pb2 as pb
 from memvault.slow_thinker.v1.slow_thinker_pb2_grpc import SlowThinkerServiceServicer
 from memvault_slow_thinker.domain.conversation import Place, Utterance
 from memvault_slow_thinker.usecases.keep import Keep
-from memvault_slow_thinker.usecases.listen import Heard, Listen
+from memvault_slow_thinker.usecases.listen import FORGOTTEN, Heard, Listen
 
 if TYPE_CHECKING:
     from grpc.aio import ServicerContext
@@ -39,6 +39,8 @@ class BusHandlers:
         heard = _heard(event)
         with telemetry.span("slow_thinker.listen") as span:
             outcome = await self._listen(heard)
+            if outcome.refused_by == FORGOTTEN:
+                await self._keep.erase_late(heard.place.user_id, heard.sequence)
             span.set(**{"memvault.prefetch.refused_by": outcome.refused_by})
             span.set(**{"memvault.prefetch.questions": len(outcome.questions)})
 
@@ -46,13 +48,14 @@ class BusHandlers:
         """Handle `memory.block.indexed`."""
         block = event.message.block
         user_id = _event_user(block.user_id)
-        await self._keep.block_indexed(user_id, block.id, block.conversation_id, changed=event.message.changed)
+        changed, told_at = event.message.changed, event.time.timestamp()
+        await self._keep.block_indexed(user_id, block.id, block.conversation_id, changed=changed, told_at=told_at)
 
     async def forgotten(self, event: Event[BlockForgotten]) -> None:
         """Handle `memory.block.forgotten`."""
         user_id = _event_user(event.message.user_id)
         if event.message.whole_user:
-            await self._keep.forget_user(user_id)
+            await self._keep.user_forgotten(user_id, event.time.timestamp())
         elif event.message.block_ids:
             await self._keep.drop_blocks(user_id, list(event.message.block_ids))
 

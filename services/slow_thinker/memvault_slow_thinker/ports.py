@@ -44,7 +44,8 @@ class Fetched:
 class Prepared:
     """An answer to be kept for a predicted question. Times in seconds since the epoch.
 
-    `made_for`: the instant that the recall took as now, which is the event time of the utterance.
+    `made_for`: the instant that the recall took as now, which is the event time of the utterance. `told_at`: when the
+    utterance was published.
     """
 
     place: Place
@@ -54,6 +55,7 @@ class Prepared:
     fetched: Fetched
     made_at: float
     made_for: float
+    told_at: float
     expires_at: float
     ruleset_version: str
 
@@ -102,16 +104,19 @@ class Clock(Protocol):
 class Conversations(Protocol):
     """The users' conversation windows. Nothing in them is older than a day.
 
+    Nothing is kept of what was told at `told_at`, in seconds since the epoch, when the user was forgotten then or
+    later: it was still on its way. That is remembered for a day.
+
     Every method raises Fault(STORE_UNAVAILABLE) when the store cannot be reached.
     """
 
     async def append(
-        self, place: Place, utterance: Utterance, *, sequence: int | None, now: float
+        self, place: Place, utterance: Utterance, *, sequence: int | None, now: float, told_at: float
     ) -> tuple[Utterance, ...]:
-        """Add an utterance, once per event id, and return the window, oldest first."""
+        """Add an utterance, once per event id, and return the window, oldest first; empty if nothing is kept."""
         ...
 
-    async def note(self, user_id: str, conversation_id: str) -> None:
+    async def note(self, user_id: str, conversation_id: str, *, told_at: float) -> None:
         """Remember that the user has had this conversation."""
         ...
 
@@ -123,12 +128,20 @@ class Conversations(Protocol):
         """Return the user's predictions within `predictions_ttl_s` of event time `at` on either side, oldest first."""
         ...
 
-    async def note_predicted(self, user_id: str, predicted: Sequence[Predicted]) -> None:
+    async def note_predicted(self, user_id: str, predicted: Sequence[Predicted], *, told_at: float) -> None:
         """Remember predictions, the latest of a user by event time, as many as the settings say."""
         ...
 
-    async def forget(self, user_id: str) -> ForgottenWords:
-        """Remove all utterances, conversations and predictions of the user."""
+    async def forget(self, user_id: str, at: float) -> ForgottenWords:
+        """Remove all utterances, conversations and predictions of the user, who is forgotten as of `at`."""
+        ...
+
+    async def settle(self, user_id: str, at: float) -> None:
+        """Remember that nothing is left anywhere of the user as of `at`."""
+        ...
+
+    async def settled(self, user_id: str, at: float) -> bool:
+        """Whether nothing was left of the user as of `at` or later."""
         ...
 
 
@@ -140,7 +153,10 @@ class PreparedAnswers(Protocol):
         ...
 
     async def store(self, prepared: Prepared, *, epoch: int) -> bool:
-        """Keep an answer until it expires; False, and nothing kept, when the epoch is another one by now."""
+        """Keep an answer until it expires; False, and nothing kept, when the epoch is another one by now.
+
+        The same when the user was forgotten since the utterance was published: it may have waited for its turn.
+        """
         ...
 
     async def live(self, user_id: str, *, now: float) -> tuple[PreparedQuestion, ...]:
@@ -151,24 +167,24 @@ class PreparedAnswers(Protocol):
         """Remove the answers that hold one of the blocks, begin a new epoch, and return how many there were."""
         ...
 
-    async def forget(self, user_id: str) -> int:
-        """Remove all answers of the user, begin a new epoch, and return how many there were."""
+    async def forget(self, user_id: str, at: float) -> int:
+        """Remove all answers of the user, who is forgotten as of `at`; begin a new epoch, and return how many."""
         ...
 
 
 class Figures(Protocol):
     """Counters per user and overall (R-56). Raises Fault(STORE_UNAVAILABLE) when the store cannot be reached."""
 
-    async def add(self, user_id: str, amounts: Mapping[str, int]) -> None:
-        """Add to the user's counters and to those of all."""
+    async def add(self, user_id: str, amounts: Mapping[str, int], *, told_at: float) -> None:
+        """Add to the user's counters and to those of all; only to the latter when the user was forgotten since."""
         ...
 
     async def read(self, user_id: str) -> dict[str, float]:
         """Return the counters of a user; of all users together for an empty id."""
         ...
 
-    async def forget(self, user_id: str) -> None:
-        """Remove the user's own counters; the sums over all users stay, as they name nobody."""
+    async def forget(self, user_id: str, at: float) -> None:
+        """Remove the user's own counters as of `at`; the sums over all users stay, as they name nobody."""
         ...
 
 

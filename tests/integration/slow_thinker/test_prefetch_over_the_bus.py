@@ -199,8 +199,25 @@ async def test_a_changed_block_and_a_forgotten_user_leave_no_answer_behind(runni
         return stored == [] and not await _has_conversations(running, "ann")
 
     await _eventually(forgotten)
+    await _leaves_an_epoch_only(redis)
+    late = UtteranceAppended(user_id="ann", conversation_id="c0", speaker="user", text=TALK[0])
+    minute_ago = datetime.now(UTC) - timedelta(minutes=1)
+    await running.bus.publish(subjects.UTTERANCE_APPENDED, late, time=minute_ago)
+    noted = BlockIndexed(block=Block(id="old", user_id="ann", conversation_id="c0"))
+    await running.bus.publish(subjects.BLOCK_INDEXED, noted, time=minute_ago)
+    await _eventually(forgotten)
+    await running.bus.publish(subjects.UTTERANCE_APPENDED, UtteranceAppended(user_id="bob", text="in turn"))
+    await _eventually(lambda: _was_heard(running, "bob"))
+    await _leaves_an_epoch_only(redis)
+
+
+async def _leaves_an_epoch_only(redis: Redis) -> None:
     left = [key async for key in redis.scan_iter(match="*ann*")]
     assert left == [b"memvault:prefetch_epoch:ann"]
+
+
+async def _was_heard(world: Running, user: str) -> bool:
+    return (await world.app.listen._conversations.count(user)) == 1
 
 
 async def _gone(redis: Redis) -> bool:

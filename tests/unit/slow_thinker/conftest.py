@@ -146,7 +146,7 @@ class World:
 
     async def known(self, conversations: int = 10, user: str = "ann") -> None:
         for number in range(conversations):
-            await self.keep.block_indexed(user, f"old{number}", f"c{number}", changed=True)
+            await self.keep.block_indexed(user, f"old{number}", f"c{number}", changed=True, told_at=self.clock.at)
 
     async def say(
         self, *texts: str, user: str = "ann", conversation: str = "c0", gap: float = 10.0, late: float = 0.0

@@ -224,10 +224,10 @@ async def test_a_changed_block_drops_the_entries_that_hold_it_and_a_new_one_drop
     await world.say(*TALK)
     before = len(await world.prepared.live("ann", now=world.clock.at))
     assert before
-    assert await world.keep.block_indexed("ann", "brand-new", "c0", changed=True) == 0
-    assert await world.keep.block_indexed("ann", "b1", "c0", changed=False) == 0
-    assert await world.keep.block_indexed("bob", "b1", "c0", changed=True) == 0
-    assert await world.keep.block_indexed("ann", "b1", "c0", changed=True) == before
+    assert await world.keep.block_indexed("ann", "brand-new", "c0", changed=True, told_at=world.clock.at) == 0
+    assert await world.keep.block_indexed("ann", "b1", "c0", changed=False, told_at=world.clock.at) == 0
+    assert await world.keep.block_indexed("bob", "b1", "c0", changed=True, told_at=world.clock.at) == 0
+    assert await world.keep.block_indexed("ann", "b1", "c0", changed=True, told_at=world.clock.at) == before
     assert (await world.keep.report("ann")).counts["invalidated"] == before
 
 
@@ -243,6 +243,52 @@ async def test_forgetting_a_user_removes_words_entries_predictions_and_the_bus_s
     assert await world.conversations.predicted("ann", world.clock.at) == ()
     assert await world.conversations.count("ann") == 0
     assert await world.conversations.count("bob") == 10
+
+
+@pytest.mark.r("R-62")
+async def test_what_was_said_before_its_user_was_forgotten_and_comes_later_leaves_nothing(world: World) -> None:
+    await world.known()
+    await world.say(*TALK)
+    await world.keep.forget_user("ann")
+    told = len(world.heralds.announced)
+    assert (await world.say(*TALK, gap=0.5, late=9)).refused_by == "forgotten"
+    await world.keep.block_indexed("ann", "b1", "c1", changed=True, told_at=world.clock.at - 9)
+    assert await world.conversations.count("ann") == 0
+    assert len(world.heralds.announced) == told
+    assert (await world.keep.report("ann")).counts == {"hits": 0, "wasted": 0}
+    await world.known()
+    assert (await world.say(*TALK)).questions, "who comes back is someone new"
+    assert await world.prepared.live("ann", now=world.clock.at)
+
+
+@pytest.mark.r("R-62")
+async def test_what_waits_to_be_fetched_when_its_user_is_forgotten_leaves_nothing(world: World) -> None:
+    await world.known()
+    real, told = world.recalls.recall, len(world.recalls.asked)
+
+    async def forgotten_meanwhile(place: Place, question: str, *, now: float, timeout_s: float) -> Any:
+        if len(world.recalls.asked) == told:
+            await world.keep.forget_user("ann")
+        return await real(place, question, now=now, timeout_s=timeout_s)
+
+    world.recalls.recall = forgotten_meanwhile  # type: ignore[method-assign]
+    assert (await world.say(*TALK)).questions
+    assert await world.prepared.live("ann", now=world.clock.at) == ()
+    assert (await world.keep.report("ann")).counts == {"hits": 0, "wasted": 0}
+    assert await world.conversations.predicted("ann", world.clock.at) == ()
+
+
+@pytest.mark.r("R-62")
+async def test_the_fact_that_a_user_is_forgotten_comes_after_the_call_and_takes_nothing_new(world: World) -> None:
+    await world.known()
+    await world.say(TALK[0])
+    begun = world.clock.at
+    await world.keep.forget_user("ann")
+    await world.say(TALK[1])
+    await world.keep.user_forgotten("ann", begun)
+    assert await world.conversations.count("ann") == 1
+    await world.keep.user_forgotten("ann", world.clock.at)
+    assert await world.conversations.count("ann") == 0
 
 
 @pytest.mark.r("R-56")

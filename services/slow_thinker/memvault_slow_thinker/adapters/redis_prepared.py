@@ -25,6 +25,7 @@ from memvault.rpc.stamps import timestamp_of
 from memvault.slow_thinker.v1.prefetch_pb2 import PrefetchEntry
 from memvault.text import query_hash
 from memvault_slow_thinker.adapters.redis_access import raw, reachable, text
+from memvault_slow_thinker.adapters.redis_marks import bars, mark_forgotten, mark_key
 from memvault_slow_thinker.ports import Prepared, PreparedQuestion
 
 _EPOCH_TTL_S = 86_400  # only what is being fetched at this moment compares it
@@ -47,8 +48,8 @@ class RedisPreparedAnswers:
         ttl_s = max(round(prepared.expires_at - prepared.made_at), 1)
         expired = await self._expired(user_id, prepared.made_at)
         async with reachable(), self._redis.pipeline(transaction=True) as steps:
-            await steps.watch(_epoch_key(user_id))
-            if int(await steps.get(_epoch_key(user_id)) or 0) != epoch:
+            await steps.watch(_epoch_key(user_id), mark_key(user_id))
+            if int(await steps.get(_epoch_key(user_id)) or 0) != epoch or await bars(steps, user_id, prepared.told_at):
                 return False
             steps.multi()  # type: ignore[no-untyped-call] # untyped in redis 8
             steps.set(entry_key(user_id, hashed), _entry(prepared, hashed).SerializeToString(), ex=ttl_s)
@@ -84,8 +85,10 @@ class RedisPreparedAnswers:
             held = [text(key) for key, value in holdings.items() if not wanted.isdisjoint(json.loads(value))]
             return await self._remove(user_id, held)
 
-    async def forget(self, user_id: str) -> int:
+    async def forget(self, user_id: str, at: float) -> int:
         """See `ports.PreparedAnswers`. The epoch itself stays a day: it is a number and nothing else."""
+        async with reachable():
+            await mark_forgotten(self._redis, user_id, at)
         await self._begin_epoch(user_id)
         async with reachable():
             keys = [key async for key in self._redis.scan_iter(match=entry_key(user_id, "*"))]

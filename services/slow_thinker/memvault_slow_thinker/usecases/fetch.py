@@ -30,7 +30,9 @@ _LOW = "low"
 
 @dataclass(frozen=True)
 class Job:
-    """A question to fetch. `vector`: raw query vector, (d,). `at`: event time of the utterance, in seconds.
+    """A question to fetch. `vector`: raw query vector, (d,).
+
+    `at`: event time of the utterance, `told_at`: when it was published, both in seconds since the epoch.
 
     `questions` were predicted from the same utterance, this one among them, without the parts `left_out`.
     """
@@ -41,6 +43,7 @@ class Job:
     encoder_id: str
     utterance_event_id: str
     at: float
+    told_at: float
     questions: int = 1
     left_out: tuple[str, ...] = ()
 
@@ -110,7 +113,7 @@ class SpeculativeFetcher:
     async def _fetch(self, job: Job) -> str:
         """Return the reason why nothing was kept, or an empty string."""
         user_id = job.place.user_id
-        await self._reporting.figures.add(user_id, {"fetches": 1})
+        await self._reporting.figures.add(user_id, {"fetches": 1}, told_at=job.told_at)
         epoch = await self._prepared.epoch(user_id)
         try:
             fetched = await self._recalls.recall(
@@ -132,11 +135,13 @@ class SpeculativeFetcher:
             fetched=fetched,
             made_at=now,
             made_for=job.at,
+            told_at=job.told_at,
             expires_at=now + self._settings.entry_ttl_s,
             ruleset_version=RULESET_VERSION,
         )
         return "" if await self._prepared.store(prepared, epoch=epoch) else CHANGED_MEANWHILE
 
     async def _tell(self, job: Job, outcome: str) -> None:
-        await self._reporting.figures.add(job.place.user_id, {f"dropped.{outcome}" if outcome else "stored": 1})
+        counted = f"dropped.{outcome}" if outcome else "stored"
+        await self._reporting.figures.add(job.place.user_id, {counted: 1}, told_at=job.told_at)
         await self._reporting.announcements.announce(job.announced(outcome))

@@ -33,6 +33,7 @@ LATE = "late"
 NO_ENCODER = "no_encoder"
 NOTHING_TO_ASK = "nothing_to_ask"
 REPEATED = "repeated"
+FORGOTTEN = "forgotten"
 T = TypeVar("T")
 
 
@@ -91,19 +92,26 @@ class Listen:
     async def __call__(self, heard: Heard) -> Outcome:
         """Take in one utterance; the utterances of a conversation are taken one after the other.
 
+        One that was on its way when its user was forgotten is refused as `FORGOTTEN`, and nobody is told of it.
+
         Raises Fault(STORE_UNAVAILABLE) when the window cannot be kept: then the event must come again.
         """
         turn = self._turns.setdefault(heard.place, asyncio.Lock())
         async with turn:
             outcome = await self._hear(heard)
-        await self._tell(heard, outcome)
+        if outcome.refused_by != FORGOTTEN:
+            await self._tell(heard, outcome)
         return outcome
 
     async def _hear(self, heard: Heard) -> Outcome:
         place, numbers = heard.place, self._settings.prediction
         now = self._clock.now().timestamp()
-        window = await self._conversations.append(place, heard.utterance, sequence=heard.sequence, now=now)
-        await self._conversations.note(place.user_id, place.conversation_id)
+        window = await self._conversations.append(
+            place, heard.utterance, sequence=heard.sequence, now=now, told_at=heard.published_at
+        )
+        if not window:
+            return Outcome(FORGOTTEN)
+        await self._conversations.note(place.user_id, place.conversation_id, told_at=heard.published_at)
         if now - heard.published_at > self._settings.perishable_s:
             return Outcome(LATE)
         recent = await self._conversations.predicted(place.user_id, heard.utterance.at)
@@ -159,7 +167,8 @@ class Listen:
             return Outcome(NO_ENCODER)
         vectors = np.concatenate([asked.centred, last_vector])
         chosen = run(self._pipeline.choosing, replace(drafted, vectors=vectors), self._observer)
-        await self._reporting.figures.add(heard.place.user_id, {"predictions": len(drafted.drafts)})
+        made = {"predictions": len(drafted.drafts)}
+        await self._reporting.figures.add(heard.place.user_id, made, told_at=heard.published_at)
         if not chosen.emitted:
             return Outcome(Rule.LOW_CONFIDENCE if chosen.refused else REPEATED)
         return await self._fetch(heard, drafted, chosen, asked)
@@ -168,7 +177,7 @@ class Listen:
         rows = {draft.text: row for row, draft in enumerate(drafted.drafts)}
         place = heard.place
         noted = [Predicted(draft.text, place.conversation_id, heard.utterance.at) for draft in chosen.emitted]
-        await self._conversations.note_predicted(place.user_id, noted)
+        await self._conversations.note_predicted(place.user_id, noted, told_at=heard.published_at)
         jobs = [
             Job(
                 place,
@@ -177,6 +186,7 @@ class Listen:
                 asked.encoder_id,
                 heard.utterance.event_id,
                 heard.utterance.at,
+                heard.published_at,
                 questions=len(chosen.emitted),
                 left_out=drafted.left_out,
             )
@@ -203,7 +213,8 @@ class Listen:
 
     async def _tell(self, heard: Heard, outcome: Outcome) -> None:
         counted = f"refused.{outcome.refused_by}" if outcome.refused_by else "admitted"
-        await self._reporting.figures.add(heard.place.user_id, {"utterances": 1, counted: 1})
+        made = {"utterances": 1, counted: 1}
+        await self._reporting.figures.add(heard.place.user_id, made, told_at=heard.published_at)
         if outcome.refused_by:
             told = Announcement(heard.place, heard.utterance.event_id, refused_by=outcome.refused_by)
             await self._or_without("bus", self._reporting.announcements.announce(told))
