@@ -145,7 +145,10 @@ def forget(
     timeout: Timeout = 60.0,
     json: Json = False,
 ) -> None:
-    """Remove memories from every store, cache and stream. This cannot be undone."""
+    """Remove memories from every store, cache and stream. This cannot be undone.
+
+    Exit code 4 when there was no such memory, 9 when some of those named were not there; the others are forgotten.
+    """
     filters = {"services": service, "tags": tag, "conversation_ids": conversation}
     filters = {name: values for name, values in filters.items() if values}
     if sum((bool(block_ids), bool(filters), everything)) != 1:
@@ -163,12 +166,39 @@ def forget(
             raise CommandError(Exit.USAGE, f"this forgets {what} of {body['user_id']}: add --yes to confirm")
         typer.confirm(f"Forget {what} of {body['user_id']}? This cannot be undone.", abort=True, err=True)
     answer = send(url, timeout, "/v1/forget", body)
+    count = int(answer.get("blocks", 0))
+    gone = frozenset(answer.get("block_ids", []))
+    missing = [block_id for block_id in dict.fromkeys(block_ids or []) if block_id not in gone]
     if json:
         output.print_json(answer)
-        return
-    output.console().print(f"[green]✓[/] forgot {answer.get('blocks', 0)} block(s)")
+    else:
+        _tell_forgotten(answer, body["user_id"], count, missing, everything=everything)
+    if not count and not everything:
+        if json:
+            raise typer.Exit(Exit.NOT_FOUND)
+        named = ", ".join(repr(block_id) for block_id in missing) or f"with {_as_options(filters)}"
+        raise CommandError(Exit.NOT_FOUND, f"{body['user_id']} has no block {named}: nothing was forgotten")
+    if missing:
+        raise typer.Exit(Exit.PARTIAL)
+
+
+def _as_options(filters: dict[str, list[str] | None]) -> str:
+    options = {"services": "--service", "tags": "--tag", "conversation_ids": "--conversation"}
+    return " ".join(f"{options[name]} {value}" for name, values in filters.items() for value in values or ())
+
+
+def _tell_forgotten(answer: dict[str, Any], user_id: str, count: int, missing: list[str], *, everything: bool) -> None:
+    from rich.markup import escape  # noqa: PLC0415 - only for people
+
+    said = output.messages()
+    if count or everything:
+        output.console().print(f"[green]✓[/] forgot {count} block(s)")
+        for block_id in missing:
+            said.print(f"[yellow]![/] there was no block {escape(repr(block_id))}")
+    if everything and not count:
+        said.print(f"[yellow]![/] there was no block of {user_id}: is it the right user? See --user")
     for part in answer.get("degraded", []):
-        output.messages().print(f"[yellow]![/] {part.get('part')} follows from the bus: {part.get('reason')}")
+        said.print(f"[yellow]![/] {part.get('part')} follows from the bus: {part.get('reason')}")
 
 
 def _wait_ms(timeout_s: float) -> int:

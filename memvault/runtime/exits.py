@@ -25,7 +25,7 @@ class Exit(IntEnum):
     FOLDER = 8
     """The data folder cannot be used."""
     PARTIAL = 9
-    """Some of many things were refused, or the doctor found something."""
+    """Some of many things were refused or not there, or the doctor found something."""
     MISCONFIGURED = 78
     """A setting cannot be used."""
     INTERRUPTED = 130

@@ -466,7 +466,7 @@ def test_get_shows_a_block_whole_and_quotes_its_id_in_the_path(gateway, memvault
 
 def test_forget_of_more_than_named_blocks_wants_a_confirmation(gateway, memvault, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.StringIO())
-    gateway.answer("/v1/forget", {"blocks": 2})
+    gateway.answer("/v1/forget", {"blocks": 2, "block_ids": ["b1", "b2"]})
     assert memvault("forget", "--tag", "tmp") == Exit.USAGE
     assert gateway.seen == []
     assert memvault("forget", "--tag", "tmp", "--yes") == Exit.OK
@@ -479,6 +479,40 @@ def test_forget_of_more_than_named_blocks_wants_a_confirmation(gateway, memvault
     ]
     assert memvault("forget") == Exit.USAGE
     assert memvault("forget", "b1", "--everything", "--yes") == Exit.USAGE
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (("nope", "[b]"), "memvault: ada has no block 'nope', '[b]': nothing was forgotten\n"),
+        (("--tag", "tmp", "--yes"), "memvault: ada has no block with --tag tmp: nothing was forgotten\n"),
+    ],
+)
+def test_forgetting_what_is_not_there_says_so_and_is_not_found_as_in_get(gateway, memvault, capsys, asked, told):
+    gateway.answer("/v1/forget", {"blocks": 0, "block_ids": []})
+    assert memvault("forget", *asked) == Exit.NOT_FOUND
+    heard = capsys.readouterr()
+    assert (heard.out, heard.err) == ("", told)
+    assert memvault("forget", *asked, "--json") == Exit.NOT_FOUND
+    heard = capsys.readouterr()
+    assert (json.loads(heard.out), heard.err) == ({"blocks": 0, "block_ids": []}, "")
+
+
+def test_forgetting_some_that_are_there_tells_the_others(gateway, memvault, capsys):
+    gateway.answer("/v1/forget", {"blocks": 1, "block_ids": ["b1"]})
+    assert memvault("forget", "b1", "[b]", "b1") == Exit.PARTIAL
+    heard = capsys.readouterr()
+    assert "forgot 1 block(s)" in heard.out
+    assert heard.err == "! there was no block '[b]'\n"
+    assert memvault("forget", "b1", "[b]", "--json") == Exit.PARTIAL
+
+
+def test_forgetting_everything_of_a_user_without_memories_is_done_and_asks_whether_it_is_the_right_one(
+    gateway, memvault, capsys
+):
+    gateway.answer("/v1/forget", {"blocks": 0})
+    assert memvault("forget", "--everything", "--yes") == Exit.OK
+    assert "there was no block of ada: is it the right user?" in capsys.readouterr().err
 
 
 def test_dead_letters_are_listed_and_replayed(gateway, memvault, capsys):
