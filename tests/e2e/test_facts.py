@@ -9,7 +9,7 @@ import asyncio
 import json
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -537,3 +537,19 @@ def test_of_a_forgotten_user_no_path_returns_a_word(house: House) -> None:
     left = lambda: holding(asyncio.run(kept_text(house)), WORDS)  # noqa: E731
     assert eventually(lambda: not left(), limit_s=3), left()
     assert "foxglove" in _export(house, "somebody-else"), "another user's memory stays"
+
+    profile = lambda user: house.call("GET", f"/v1/profile?user_id={user}&whole=true").body  # noqa: E731
+    before = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+    for user, topic in (
+        (USER, "marigold"),
+        ("bystander", "tulip"),
+    ):  # the second one's tell when the first have arrived
+        read = {"block_ids": ["again"], "recall_id": "late", "kind": "expanded", "topics": [topic]}
+        publish(house, "memory.block.accessed", {"user_id": user, "accessed_at": before, **read})
+        asked = {"intent": "factual", "facet": "none", "recall_id": "late"}
+        publish(house, "query.intent.classified", {"user_id": user, "asked_at": before, **asked})
+    assert eventually(
+        lambda: profile("bystander").get("questions") and profile("bystander").get("lasting_interests"), limit_s=30
+    )
+    assert [profile(USER).get(name) or [] for name in ("questions", "lasting_interests")] == [[], []]
+    assert left() == {}, "nor anywhere else"
