@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -91,6 +92,10 @@ def _folder(_: str | None) -> Iterator[Finding]:
     yield Finding(
         "data folder", "ok" if enough else "warning", told, "" if enough else "make room: a full disk refuses writes"
     )
+    others = folder.open_to()
+    if others:
+        advice = f"what is remembered lies there unencrypted: chmod 700 {shlex.quote(str(folder.root))}"
+        yield Finding("privacy", "warning", f"{folder.root} is open to {others}", advice)
 
 
 def _settings(_: str | None) -> Iterator[Finding]:

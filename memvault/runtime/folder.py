@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SAME_START_S = 1.0
+_PRIVATE = stat.S_IRWXU
 
 
 class FolderError(Exception):
@@ -56,14 +58,25 @@ class Folder:
         """Where the process `name` keeps its data."""
         return self.root / "data" / name
 
+    def create(self) -> None:
+        """Create the folder for its owner alone; one that is there stays as open as it is. Raises OSError."""
+        self.root.parent.mkdir(parents=True, exist_ok=True)
+        self.root.mkdir(mode=_PRIVATE, exist_ok=True)
+
+    def open_to(self) -> str:
+        """Who else than the owner has any right to the folder itself: `group`, `others`, both, or empty."""
+        mode = self.root.stat().st_mode
+        return " and ".join(name for name, right in (("group", stat.S_IRWXG), ("others", stat.S_IRWXO)) if mode & right)
+
     def prepare(self) -> None:
-        """Create the folder and prove that it can be written to.
+        """Create the folder, for its owner alone, and prove that it can be written to.
 
         Raises:
             FolderError: When it cannot.
         """
         advice = "set MEMVAULT_HOME to a folder that can be written to"
         try:
+            self.create()
             for part in (self.state_file.parent, self.logs, self.root / "data"):
                 part.mkdir(parents=True, exist_ok=True)
                 probe = part / f".probe-{os.getpid()}"

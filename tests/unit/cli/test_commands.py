@@ -641,6 +641,22 @@ def test_doctor_names_what_is_wrong_and_what_to_do(memvault, capsys, monkeypatch
     assert "memvault up" in findings["memvault"]["advice"]
 
 
+def test_doctor_warns_of_a_data_folder_that_others_can_look_into(memvault, capsys, monkeypatch, tmp_path: Path):
+    monkeypatch.setenv("MEMVAULT_HOME", str(tmp_path / "my home"))
+    monkeypatch.delenv("MEMVAULT_URL", raising=False)
+
+    def privacy():
+        memvault("doctor", "--json")
+        findings = json.loads(capsys.readouterr().out)["findings"]
+        return [(item["state"], item["advice"]) for item in findings if item["what"] == "privacy"]
+
+    assert privacy() == []
+    (tmp_path / "my home").chmod(0o750)
+    ((state, advice),) = privacy()
+    assert state == "warning"
+    assert advice.endswith(f"chmod 700 '{tmp_path / 'my home'}'")
+
+
 @pytest.mark.parametrize(
     ("most", "advised", "state"), [("50000", "50000", "ok"), ("50001", "50000", "warning"), ("900000", "0", "ok")]
 )

@@ -201,6 +201,7 @@ def test_a_model_is_fetched_only_after_its_licence_was_accepted(command: Command
     assert code == Exit.OK
     assert 'rerank.model = "jina_v3"' in told
     assert (home / "models" / "jina-reranker-v3" / "model.safetensors").is_file()
+    assert home.stat().st_mode & 0o077 == 0, "nobody else may look in"
     hub.asked.clear()
     assert command("fetch", "jina-reranker-v3", "--json")[1]["setting"] == 'rerank.model = "jina_v3"'
     assert hub.asked == [], "what is there in full needs no hub"

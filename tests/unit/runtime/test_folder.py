@@ -41,6 +41,23 @@ def test_a_folder_that_may_not_be_written_to_says_so_in_one_line(tmp_path: Path)
     assert "set MEMVAULT_HOME" in str(error.value)
 
 
+def test_a_folder_that_is_made_is_for_its_owner_alone_and_one_that_is_there_stays_as_it_is(tmp_path: Path):
+    made, known = Folder(tmp_path / "above" / "made"), Folder(tmp_path / "known")
+    known.root.mkdir()
+    known.root.chmod(0o755)
+    before = os.umask(0o022)
+    try:
+        for folder in (made, made, known):
+            folder.prepare()
+    finally:
+        os.umask(before)
+    assert [folder.root.stat().st_mode & 0o777 for folder in (made, known)] == [0o700, 0o755]
+    assert (tmp_path / "above").stat().st_mode & 0o777 == 0o755
+    assert [folder.open_to() for folder in (made, known)] == ["", "group and others"]
+    known.root.chmod(0o750)
+    assert known.open_to() == "group"
+
+
 def test_only_one_can_hold_the_folder(tmp_path: Path):
     folder = Folder(tmp_path)
     folder.prepare()

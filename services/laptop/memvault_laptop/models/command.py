@@ -125,6 +125,7 @@ def fetch(
 ) -> None:
     """Download a model after showing its licence and size; what was broken off goes on where it stopped."""
     from memvault.models import fetching  # noqa: PLC0415 - for this command only
+    from memvault.runtime.folder import Folder  # noqa: PLC0415
 
     model, home = _known(name), where.home()
     folder, endpoint = folder_of(model, home), load_settings("models", ModelsSettings, home).endpoint
@@ -132,6 +133,8 @@ def fetch(
         try:
             offer = fetching.offered(model, endpoint)
             _agree(offer, folder, accepted=accept_licence)
+            with contextlib.suppress(OSError):  # fetching tells what is wrong with the folder
+                Folder(home).create()
             with _bar(offer, silent=json) as progress:
                 fetching.fetch(offer, folder, progress)
         except Fault as fault:
