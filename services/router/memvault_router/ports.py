@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import blake2b
 from typing import Protocol
+
+import numpy as np
 
 from memvault_router.domain.prefetch import Prepared
 from memvault_router.domain.profile import Interest, WindowCounts
@@ -36,6 +39,15 @@ class EncoderFacts:
 
     encoder_id: str
     query_mean: Vector
+
+    @property
+    def vectors_id(self) -> str:
+        """What kept vectors are found by: encoder and mean.
+
+        A version of the same encoder that rounds otherwise has another mean, and vectors that differ a little.
+        """
+        mean = np.asarray(self.query_mean, np.float32).tobytes()
+        return f"{self.encoder_id}:{blake2b(mean, digest_size=4).hexdigest()}"
 
 
 @dataclass(frozen=True)
@@ -90,13 +102,16 @@ class Encoder(Protocol):
 
 
 class ArchetypeCache(Protocol):
-    """Keeps archetype vectors by encoder and content hash. Raises `Fault` when it cannot be reached."""
+    """Keeps archetype vectors by `EncoderFacts.vectors_id` and content hash.
 
-    async def load(self, encoder_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
+    Raises `Fault` when it cannot be reached.
+    """
+
+    async def load(self, vectors_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """Return the raw vectors that are kept."""
         ...
 
-    async def keep(self, encoder_id: str, vectors: Mapping[str, Vector]) -> None:
+    async def keep(self, vectors_id: str, vectors: Mapping[str, Vector]) -> None:
         """Keep raw vectors."""
         ...
 

@@ -44,6 +44,7 @@ class HashEncoder:
 
     def __init__(self):
         self.id = "hash-1"
+        self.mean = np.zeros(DIMENSION, np.float32)
         self.away = False
         self.gate = None  # an event to wait for before anything is encoded
         self.asked = asyncio.Event()
@@ -53,7 +54,7 @@ class HashEncoder:
     async def describe(self):
         if self.away:
             raise UNAVAILABLE
-        return EncoderFacts(self.id, np.zeros(DIMENSION, np.float32))
+        return EncoderFacts(self.id, self.mean)
 
     async def encode(self, texts, kind, *, token_vectors=False):
         if self.away:

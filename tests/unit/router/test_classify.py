@@ -417,3 +417,14 @@ async def test_the_vector_handed_on_is_the_encoders_own_and_not_the_centred_one(
     answered = await desk.ask(OCR)
     expected = (await desk.encoder.encode([OCR], "query")).vectors[0]
     assert np.array_equal(answered.encoded.vectors[0], expected)
+
+
+async def test_archetypes_are_encoded_anew_where_the_same_encoder_rounds_otherwise(desk):
+    await desk.ask(OCR)
+    first = len(desk.encoder.encoded)
+    await desk.ask(OCR)
+    kept = len(desk.encoder.encoded) - first
+    desk.encoder.mean = desk.encoder.mean + 0.001
+    await desk.ask(OCR)
+    assert kept == 1  # the question alone
+    assert len(desk.encoder.encoded) == 2 * first + kept

@@ -25,25 +25,25 @@ class FileArchetypes:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def load(self, encoder_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
+    async def load(self, vectors_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors that are kept; an unreadable file is as good as none."""
-        known = await asyncio.to_thread(self._read, self._path(encoder_id))
+        known = await asyncio.to_thread(self._read, self._path(vectors_id))
         return {key: known[key] for key in content_hashes if key in known}
 
-    async def keep(self, encoder_id: str, vectors: Mapping[str, Vector]) -> None:
+    async def keep(self, vectors_id: str, vectors: Mapping[str, Vector]) -> None:
         """Add vectors, writing the file anew.
 
         Raises:
             Fault: STORE_UNAVAILABLE when the folder cannot be written.
         """
         try:
-            await asyncio.to_thread(self._write, self._path(encoder_id), vectors)
+            await asyncio.to_thread(self._write, self._path(vectors_id), vectors)
         except OSError as error:
             message = f"{self._folder} cannot be written ({error.strerror}): set router.archetype_folder"
             raise Fault(Reason.STORE_UNAVAILABLE, message) from error
 
-    def _path(self, encoder_id: str) -> Path:
-        return self._folder / (re.sub("[^A-Za-z0-9._-]", "_", encoder_id) + ".npz")
+    def _path(self, vectors_id: str) -> Path:
+        return self._folder / (re.sub("[^A-Za-z0-9._-]", "_", vectors_id) + ".npz")
 
     def _read(self, path: Path) -> dict[str, Vector]:
         try:
@@ -69,22 +69,22 @@ class LayeredArchetypes:
     def __init__(self, near: ArchetypeCache, far: ArchetypeCache) -> None:
         self._layers = (near, far)
 
-    async def load(self, encoder_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
+    async def load(self, vectors_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """Return what either layer keeps."""
         found: dict[str, Vector] = {}
         for layer in self._layers:
             missing = [key for key in content_hashes if key not in found]
             if missing:
                 try:
-                    found.update(await layer.load(encoder_id, missing))
+                    found.update(await layer.load(vectors_id, missing))
                 except Fault as fault:
                     log.info("archetype_cache_unreachable", reason=fault.reason)
         return found
 
-    async def keep(self, encoder_id: str, vectors: Mapping[str, Vector]) -> None:
+    async def keep(self, vectors_id: str, vectors: Mapping[str, Vector]) -> None:
         """Keep in every layer that takes them."""
         for layer in self._layers:
             try:
-                await layer.keep(encoder_id, vectors)
+                await layer.keep(vectors_id, vectors)
             except Fault as fault:
                 log.info("archetype_cache_unreachable", reason=fault.reason)

@@ -60,13 +60,13 @@ class RedisArchetypes:
     def __init__(self, guard: RedisGuard) -> None:
         self._guard = guard
 
-    async def load(self, encoder_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
+    async def load(self, vectors_id: str, content_hashes: Sequence[str]) -> Mapping[str, Vector]:
         """Return the vectors that are kept."""
 
         async def work() -> list[bytes | None]:
             return cast(
                 "list[bytes | None]",
-                await cast("Awaitable[Any]", self._guard.client.hmget(_archetypes(encoder_id), list(content_hashes))),
+                await cast("Awaitable[Any]", self._guard.client.hmget(_archetypes(vectors_id), list(content_hashes))),
             )
 
         found = await self._guard(work)
@@ -76,12 +76,12 @@ class RedisArchetypes:
             if value is not None
         }
 
-    async def keep(self, encoder_id: str, vectors: Mapping[str, Vector]) -> None:
+    async def keep(self, vectors_id: str, vectors: Mapping[str, Vector]) -> None:
         """Keep vectors."""
         mapping: dict[Any, Any] = {key: np.asarray(vector, "<f4").tobytes() for key, vector in vectors.items()}
 
         async def work() -> None:
-            await self._guard.client.hset(_archetypes(encoder_id), mapping=mapping)
+            await self._guard.client.hset(_archetypes(vectors_id), mapping=mapping)
 
         await self._guard(work)
 
@@ -117,5 +117,5 @@ class RedisPrepared:
         return live
 
 
-def _archetypes(encoder_id: str) -> str:
-    return f"memvault:router:archetypes:{encoder_id}"
+def _archetypes(vectors_id: str) -> str:
+    return f"memvault:router:archetypes:{vectors_id}"

@@ -76,37 +76,37 @@ class ArchetypeShelf:
     async def _make(self) -> None:
         facts = await self._encoder.describe()
         texts = [archetype.text for archetype in self._archetypes]
-        rows = await self._vectors(facts.encoder_id, "query", texts)
+        rows = await self._vectors(facts.vectors_id, "query", texts)
         means = {}
         for facet, statements in self._statements.items():
-            mean = (await self._vectors(facts.encoder_id, "passage", statements)).mean(axis=0)
+            mean = (await self._vectors(facts.vectors_id, "passage", statements)).mean(axis=0)
             means[facet] = np.asarray(mean / np.linalg.norm(mean), np.float32)
         self.query_mean, self.passages = facts.query_mean, means
         self.index = ArchetypeIndex(facts.encoder_id, self._archetypes, centred(rows, facts.query_mean))
         log.info("archetypes_ready", encoder=facts.encoder_id, archetypes=len(self._archetypes))
 
-    async def _vectors(self, encoder_id: str, kind: str, texts: Sequence[str]) -> Vector:
+    async def _vectors(self, vectors_id: str, kind: str, texts: Sequence[str]) -> Vector:
         """Return one raw row per text, from the cache where it has them."""
         wanted = {content_hash(kind, text): text for text in texts}
-        known = await self._cached(encoder_id, list(wanted))
+        known = await self._cached(vectors_id, list(wanted))
         missing = [key for key in wanted if key not in known]
         for start in range(0, len(missing), _BATCH):
             keys = missing[start : start + _BATCH]
             made = await self._encoder.encode([wanted[key] for key in keys], kind)
             fresh = dict(zip(keys, made.vectors, strict=True))
             known.update(fresh)
-            await self._keep(encoder_id, fresh)
+            await self._keep(vectors_id, fresh)
         return np.stack([known[content_hash(kind, text)] for text in texts])
 
-    async def _cached(self, encoder_id: str, keys: list[str]) -> dict[str, Vector]:
+    async def _cached(self, vectors_id: str, keys: list[str]) -> dict[str, Vector]:
         try:
-            return dict(await self._cache.load(encoder_id, keys))
+            return dict(await self._cache.load(vectors_id, keys))
         except Fault as fault:
             log.info("archetype_cache_unreachable", reason=fault.reason)
             return {}
 
-    async def _keep(self, encoder_id: str, vectors: dict[str, Vector]) -> None:
+    async def _keep(self, vectors_id: str, vectors: dict[str, Vector]) -> None:
         try:
-            await self._cache.keep(encoder_id, vectors)
+            await self._cache.keep(vectors_id, vectors)
         except Fault as fault:
             log.info("archetype_cache_unreachable", reason=fault.reason)

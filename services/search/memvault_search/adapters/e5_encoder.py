@@ -10,7 +10,7 @@ from memvault_search.adapters.e5_tokenizer import Pieces
 from memvault_search.adapters.e5_weights import PackedEncoder, unpacked
 from memvault_search.domain.embedding import FloatArray, unit_rows
 
-GRAPH_VERSION = "w7a8-3"  # changes with whatever changes the graph
+GRAPH_VERSION = "w7a8-4"  # changes with whatever changes the graph
 VECTORS_VERSION = "w7a8-2"  # changes where vectors can no longer be compared with those of before
 INPUT_WORDS, INPUT_POSITIONS, OUTPUT = "words", "positions", "hidden"
 LOG_ERRORS_ONLY = 3  # onnxruntime's severity
@@ -19,13 +19,15 @@ LOG_ERRORS_ONLY = 3  # onnxruntime's severity
 class E5Encoder:
     """Mean pooling over the encoder's last layer."""
 
-    def __init__(self, graph: Path, weights: PackedEncoder, *, threads: int) -> None:
+    def __init__(self, graph: Path | bytes, weights: PackedEncoder, *, threads: int) -> None:
+        """Load a graph, from its file or serialised."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = LOG_ERRORS_ONLY
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        source = graph if isinstance(graph, bytes) else str(graph)
+        self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         shape = weights.shape
         self._words = weights.blocks("emb.word", shape.words, shape.hidden)
         self.dimension = shape.hidden

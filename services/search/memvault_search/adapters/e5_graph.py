@@ -3,7 +3,9 @@
 The word table stays outside: the graph's input is the word vectors, so that 54 MB of 4-bit rows need not become
 384 MB of float32. Matrices hold 7-bit weights in int8: with 8 bits, processors without VNNI overflow when they add
 two products in 16 bits (least cosine to the package's own vectors 0.988 instead of 0.993, at equal speed).
-Activations are quantised while it runs. Operators of `com.microsoft` are onnxruntime's fused ones.
+Activations are quantised while it runs, with one scale for all tokens of a text; before the two matrices of the feed
+forward each token is brought to the same size, or a few tokens that are ten times as large as the others would leave
+those a tenth of the steps (docs/decisions/0040). Operators of `com.microsoft` are onnxruntime's fused ones.
 
 Attention is written out, because the fused one, and `Softmax`, add up in an order that depends on the processor: 1e-7,
 which quantisation carries through twelve layers to a cosine of 0.998. Written out the vectors are the same, bit by bit,
@@ -22,14 +24,24 @@ from memvault_search.adapters.e5_weights import PackedEncoder
 from memvault_search.domain.embedding import FloatArray
 
 LARGEST_WEIGHT = 63
+LEAST_SIZE = 1e-6  # of a token, so that nothing is divided by 0
+DEEPEST_OF_GELU = 0.17  # nothing lower comes out of it, so that the largest value or this is a token's size
 FUSED = "com.microsoft"
 OPSET, FUSED_OPSET, IR_VERSION = 17, 1, 9
 
 
 def encoder_graph(weights: PackedEncoder) -> bytes:
     """Return the serialised graph of one text: words f32 [1, s, h], positions i64 [s] -> hidden f32 [1, s, h]."""
-    shape = weights.shape
-    graph = _Graph(weights)
+    return _written(_Int8Graph(weights))
+
+
+def exact_graph(weights: PackedEncoder) -> bytes:
+    """Return the same network with float32 matrices: what the other one is held to."""
+    return _written(_Graph(weights))
+
+
+def _written(graph: "_Graph") -> bytes:
+    weights, shape = graph.weights, graph.weights.shape
     types = weights.floats("emb.type").reshape(-1, shape.hidden)
     positions = graph.constant("positions.table", weights.floats("emb.pos").reshape(-1, shape.hidden) + types[0])
     state = graph.node("Add", [INPUT_WORDS, graph.node("Gather", [positions, INPUT_POSITIONS])])
@@ -40,6 +52,8 @@ def encoder_graph(weights: PackedEncoder) -> bytes:
     graph.constant("attention.join", np.array([0, -1, shape.hidden], np.int64))
     graph.constant("attention.scale", np.array([head**-0.5], np.float32))
     graph.constant("attention.last", np.array([-1], np.int64))
+    graph.constant("size.least", np.array([LEAST_SIZE], np.float32))
+    graph.constant("size.gelu", np.array([DEEPEST_OF_GELU], np.float32))
     for layer in range(shape.layers):
         state = _layer(graph, f"l{layer}.", state)
     graph.node("Identity", [state], outputs=[OUTPUT])
@@ -51,11 +65,13 @@ def _layer(graph: "_Graph", prefix: str, state: str) -> str:
     together = graph.linear([f"{prefix}{part}" for part in "qkv"], state, shape.hidden, shape.hidden)
     attended = graph.linear([f"{prefix}ao"], _attended(graph, prefix, together), shape.hidden, shape.hidden)
     state = graph.added_norm(f"{prefix}aln", state, attended)
-    inner = graph.linear([f"{prefix}fi"], state, shape.feed_forward, shape.hidden)
-    inner = graph.node("Gelu", [inner], domain=FUSED)
-    return graph.added_norm(
-        f"{prefix}oln", state, graph.linear([f"{prefix}fo"], inner, shape.hidden, shape.feed_forward)
-    )
+    largest = graph.node("ReduceMax", [graph.node("Abs", [state])], axes=[-1], keepdims=1)
+    size = graph.node("Max", [largest, "size.least"])
+    inner = graph.evened(f"{prefix}fi", state, size, shape.feed_forward, shape.hidden)
+    inner = graph.node("BiasGelu", [inner, graph.bias(f"{prefix}fi")], domain=FUSED)
+    size = graph.node("Max", [graph.node("ReduceMax", [inner], axes=[-1], keepdims=1), "size.gelu"])
+    outer = graph.evened(f"{prefix}fo", inner, size, shape.hidden, shape.feed_forward)
+    return graph.added_norm(f"{prefix}oln", state, outer, graph.bias(f"{prefix}fo"))
 
 
 def _attended(graph: "_Graph", prefix: str, together: str) -> str:
@@ -76,6 +92,8 @@ def _attended(graph: "_Graph", prefix: str, together: str) -> str:
 
 
 class _Graph:
+    """Nodes and constants of a graph; its matrices are float32."""
+
     def __init__(self, weights: PackedEncoder) -> None:
         self.weights = weights
         self._nodes: list[Any] = []
@@ -104,24 +122,29 @@ class _Graph:
             self.constant(f"{name}.bias", self.weights.floats(f"{name}.b")),
         )
 
-    def added_norm(self, name: str, state: str, update: str) -> str:
-        inputs = [state, update, *self.norm(name)]
+    def bias(self, name: str) -> str:
+        return self.constant(f"{name}.bias", self.weights.floats(f"{name}.b"))
+
+    def added_norm(self, name: str, state: str, update: str, *bias: str) -> str:
+        inputs = [state, update, *self.norm(name), *bias]
         return self.node("SkipLayerNormalization", inputs, domain=FUSED, epsilon=self.weights.shape.epsilon)
 
     def linear(self, names: Sequence[str], state: str, rows: int, columns: int) -> str:
-        """Multiply by one or several matrices at once; their outputs lie side by side."""
+        """Multiply by one or several matrices at once and add their biases; outputs lie side by side."""
         matrix = np.concatenate([self.weights.matrix(f"{name}.w", rows, columns) for name in names])
         bias = np.concatenate([self.weights.floats(f"{name}.b") for name in names])
-        quantised, scales = _seven_bit(matrix)
-        first = names[0]
-        inputs = [
-            state,
-            self.constant(f"{first}.q", quantised.T),
-            self.constant(f"{first}.scale", scales),
-            self.constant(f"{first}.zero", np.zeros(len(matrix), np.int8)),
-            self.constant(f"{first}.bias", bias),
-        ]
-        return self.node("DynamicQuantizeMatMul", inputs, domain=FUSED)
+        return self.product(names[0], state, matrix, self.constant(f"{names[0]}.bias", bias))
+
+    def evened(self, name: str, state: str, size: str, rows: int, columns: int) -> str:
+        """Multiply by one matrix, each token of `state` divided by its `size` [1, s, 1] meanwhile."""
+        even = self.node("Mul", [state, self.node("Reciprocal", [size])])
+        product = self.product(name, even, self.weights.matrix(f"{name}.w", rows, columns))
+        return self.node("Mul", [product, size])
+
+    def product(self, name: str, state: str, matrix: FloatArray, *bias: str) -> str:
+        """Multiply [1, s, k] by a matrix [n, k]; `bias` names a constant [n] to be added."""
+        product = self.node("MatMul", [state, self.constant(f"{name}.w", matrix.T)])
+        return self.node("Add", [product, *bias]) if bias else product
 
     def serialised(self) -> bytes:
         hidden = self.weights.shape.hidden
@@ -135,6 +158,19 @@ class _Graph:
         model = helper.make_model(graph, opset_imports=opsets)
         model.ir_version = IR_VERSION
         return bytes(model.SerializeToString())
+
+
+class _Int8Graph(_Graph):
+    def product(self, name: str, state: str, matrix: FloatArray, *bias: str) -> str:
+        quantised, scales = _seven_bit(matrix)
+        inputs = [
+            state,
+            self.constant(f"{name}.q", quantised.T),
+            self.constant(f"{name}.scale", scales),
+            self.constant(f"{name}.zero", np.zeros(len(matrix), np.int8)),
+            *bias,
+        ]
+        return self.node("DynamicQuantizeMatMul", inputs, domain=FUSED)
 
 
 def _seven_bit(matrix: FloatArray) -> tuple[npt.NDArray[np.int8], FloatArray]:

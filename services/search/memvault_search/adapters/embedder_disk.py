@@ -37,11 +37,11 @@ class DiskCachedEmbedder:
     """Embeds only what its file does not hold. Several processes may share the file."""
 
     def __init__(self, inner: RunningEmbedder, folder: Path, *, token_limit: int) -> None:
-        """`folder` is made where missing; the file in it is named after encoder, prefixes and `token_limit`."""
+        """`folder` is made where missing; its file is named after encoder, means, prefixes and `token_limit`."""
         self._inner = inner
         self.id, self.prefix_version = inner.id, inner.prefix_version
         self.dimension, self.means = inner.dimension, inner.means
-        self._file = folder / f"{inner.id}-{inner.prefix_version}-{token_limit}.sqlite"
+        self._file = folder / f"{inner.id}-{inner.means.digest}-{inner.prefix_version}-{token_limit}.sqlite"
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder-disk")
         self._database: sqlite3.Connection | None = None
 

@@ -90,7 +90,20 @@ async def test_many_texts_are_looked_up_together(tmp_path: Path) -> None:
 
 
 async def test_a_file_that_is_no_cache_is_refused_with_its_name(tmp_path: Path) -> None:
-    (tmp_path / "counting-1-128.sqlite").write_bytes(b"something else" * 100)
-    with pytest.raises(Fault, match=r"counting-1-128\.sqlite") as refused:
+    (tmp_path / f"counting-{Counting.means.digest}-1-128.sqlite").write_bytes(b"something else" * 100)
+    with pytest.raises(Fault, match=r"counting-[0-9a-f]+-1-128\.sqlite") as refused:
         await opened(tmp_path)
     assert refused.value.reason is Reason.NO_MODEL
+
+
+async def test_a_version_of_the_encoder_that_rounds_otherwise_embeds_anew(tmp_path: Path) -> None:
+    first, _ = await opened(tmp_path / "cache")
+    await first.embed(["ab"], "passage")
+    await first.stop()
+    inner = Counting()
+    inner.means = EncoderMeans("counting", MEAN + 1, MEAN, MEAN)
+    second = DiskCachedEmbedder(inner, tmp_path / "cache", token_limit=128)
+    await second.start()
+    await second.embed(["ab"], "passage")
+    await second.stop()
+    assert inner.seen == [("ab", "passage", False)]
