@@ -372,6 +372,32 @@ async def test_a_question_without_a_subject_finds_what_is_recent(house: House, i
     assert late.hits[0].score == pytest.approx(found.reference.scored["day2"], abs=0.02)
 
 
+@pytest.mark.r("R-17")
+@pytest.mark.parametrize(
+    ("question", "confidence"),
+    [
+        ("which server is srv-0024 for the billing database", "high"),
+        ("which server is SRV0024 for the billing database", "high"),
+        ("which server is srv-0042 for the billing database", "medium"),
+        ("伺服器srv-0042是 billing database server 嗎", "medium"),
+        ("which server of srv-0042 and srv-0024 is for the billing database", "high"),
+        ("which billing database server is v2.4.1", "high"),
+        ("which billing database server is v2.4.2", "medium"),
+        ("Q3 billing database server version srv 0024", "high"),
+        ("2026-11-29 billing database server version srv 0024", "high"),
+    ],
+)
+async def test_no_answer_is_sure_that_is_after_a_code_which_no_memory_holds(
+    house: House, question: str, confidence: str
+) -> None:
+    await house.write(
+        note("a", "srv-0024 is the billing database server, version 2.4.1"),
+        note("b", "srv-0031 is the mail server"),
+        note("c", "the cat sat on the mat"),
+    )
+    assert (await house.ask(question)).confidence == confidence
+
+
 @pytest.mark.r("R-07", "R-17")
 async def test_a_question_about_a_time_without_memories_is_answered_without_confidence(house: House) -> None:
     await house.write(note("old", "planted a tree", event_time=NOW - timedelta(days=40)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from memvault.text import search_tokens
+from memvault.text import fold, search_tokens
 from memvault_search.domain.bm25 import SparseVector, idf
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import Ranking, Side, base_name, of_part
@@ -20,6 +21,9 @@ from memvault_search.ports import RankedPoints, Ranker
 from memvault_search.usecases.asking import Question
 
 _NOTHING = RankedPoints((), np.empty(0))
+_CODE = re.compile(r"(?<![\w.-])[a-z]+(?:[-_][0-9]|[0-9]{2}|[0-9]\.[0-9])(?:[\w.-]*\w)?", re.ASCII)
+_FORM_OF_CODE = re.compile(r"[a-z].*[0-9]|[0-9]\.[0-9]")
+"""`srv-0042`, `srv0042`, `v2.4.1` and `2.4.1`, but neither `srv` nor `0042`, which other codes hold as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,19 @@ def known_share(text: str, words: WordStatistics) -> float:
     frequencies = words.document_frequencies("self", terms)
     weights = np.array([idf(int(one), words.documents("self")) for one in frequencies])
     return float(weights[frequencies > 0].sum() / weights.sum()) if weights.sum() else 1.0
+
+
+def names_unknown_code(text: str, words: WordStatistics) -> bool:
+    """Tell whether a question names codes and none of the user's passages holds any of them.
+
+    `srv-0042` is asked for, and what is found is `srv-0024`: all words but the one that matters. A code is letters and
+    then digits, so that neither dates nor amounts are codes, nor `Q3`; its other spellings count as itself.
+    """
+    codes = _CODE.findall(fold(text))
+    forms = [one for code in codes for one in search_tokens(code) if _FORM_OF_CODE.search(one)]
+    if not forms:
+        return False
+    return not words.document_frequencies("self", list(map(term_number, forms))).any()
 
 
 def known_share_of(question: Question, vault: Vault) -> float:

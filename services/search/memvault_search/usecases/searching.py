@@ -30,7 +30,7 @@ from memvault_search.usecases.explaining import Explaining
 from memvault_search.usecases.finishing import Finishing, Ordered, Shown, in_force
 from memvault_search.usecases.gathering import Gathering
 from memvault_search.usecases.pooling import Pool, replies_in
-from memvault_search.usecases.rankers import coverage_of, known_share_of
+from memvault_search.usecases.rankers import coverage_of, known_share_of, names_unknown_code
 from memvault_search.usecases.readings import readings_of
 from memvault_search.usecases.stopwatch import Stopwatch
 from memvault_search.usecases.vaults import Vaults
@@ -128,7 +128,7 @@ class Searching:
         explaining = Explaining(vault, pool.fused, pool.scores, scored, ordered, shown, best)
         return Found(
             hits=tuple(explaining.hit(row, float(final[row]), why=conditions.explain) for row in rows),
-            confidence=_confidence(question, relevance, rows, in_time=not gathered.skipped),
+            confidence=_confidence(question, relevance, rows, vault, in_time=not gathered.skipped),
             relevance=relevance.best,
             candidates=_candidates(explaining, final) if conditions.include_candidates else (),
             reference=_reference(pool.rankings, scored, ordered, final) if reference is None else reference,
@@ -245,9 +245,16 @@ def _final(
     return final
 
 
-def _confidence(question: Question, relevance: Relevance, rows: Sequence[int], *, in_time: bool) -> Confidence:
-    """What is recent answers a question without a subject, whatever words it holds, unless its time has none."""
+def _confidence(
+    question: Question, relevance: Relevance, rows: Sequence[int], vault: Vault, *, in_time: bool
+) -> Confidence:
+    """What is recent answers a question without a subject, whatever words it holds, unless its time has none.
+
+    No answer is sure that is after a code which no memory holds.
+    """
     if question.bare and in_time and rows and relevance.confidence == Confidence.LOW:
+        return Confidence.MEDIUM
+    if relevance.confidence == Confidence.HIGH and names_unknown_code(question.text, vault.words):
         return Confidence.MEDIUM
     return relevance.confidence
 
