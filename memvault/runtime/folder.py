@@ -60,8 +60,7 @@ class Folder:
 
     def create(self) -> None:
         """Create the folder for its owner alone; one that is there stays as open as it is. Raises OSError."""
-        self.root.parent.mkdir(parents=True, exist_ok=True)
-        self.root.mkdir(mode=_PRIVATE, exist_ok=True)
+        self.root.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
 
     def open_to(self) -> str:
         """Who else than the owner has any right to the folder itself: `group`, `others`, both, or empty."""
