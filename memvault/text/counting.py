@@ -9,9 +9,9 @@ from __future__ import annotations
 import lzma
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 from importlib import resources
+from itertools import pairwise
 from typing import Protocol
 
 import tiktoken
@@ -37,8 +37,14 @@ _PATTERN = (
 )
 """How Qwen cuts text before merging byte pairs, from its published tokenizer."""
 
-_MARK = re.compile("[.!?;:,\n。！？；：，]")
-_CHINESE_MARKS = frozenset("。！？；：，")
+_SEAM = re.compile(
+    "[.!?;:,\n。！？；：，]"
+    r"(?:(?<=[.!?;:,])(?= (?!\s))|(?<=\n)(?!\s)"
+    r"|(?<=[^\W_][。！？；：，])()"
+    r'|(?<=,)(?=")(?:(?<=[^\W_],)()|(?<=[^\W_]",)()))'
+)
+_BACK = (0, 1, 1, 2)
+"""How many characters before the end of a match of `_SEAM` the text is cut, by its last group."""
 
 _CHUNK_CHARS = 50_000
 """Characters encoded at a time: longer runs without a blank can exhaust the encoder's stack."""
@@ -79,29 +85,14 @@ def count_tokens(text: str) -> int:
     return sum(map(_count, _pieces(unicodedata.normalize("NFC", without_surrogates(text)))))
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _pieces(text: str) -> list[str]:
     """Cut a text at ends of sentences and lines that `_PATTERN` never reads across, so that counts of parts add up.
 
     These are: before one blank that follows a mark, after a line, and after a letter or digit before a Chinese mark or
     what stands between two fields of JSON.
     """
-    begin = 0
-    for mark in _MARK.finditer(text):
-        at, sign = mark.end(), mark.group()
-        if sign in _CHINESE_MARKS:
-            at -= 1
-            seam = at > 0 and text[at - 1].isalnum()
-        elif sign == "\n":
-            seam = not text[at : at + 1].isspace()
-        elif sign == "," and text[at : at + 1] == '"':
-            at -= 2 if text[at - 2 : at - 1] == '"' else 1
-            seam = at > 0 and text[at - 1].isalnum()
-        else:
-            seam = text[at : at + 1] == " " and not text[at + 1 : at + 2].isspace()
-        if seam:
-            yield text[begin:at]
-            begin = at
-    yield text[begin:]
+    cuts = [0, *(seam.end() - _BACK[seam.lastindex or 0] for seam in _SEAM.finditer(text)), len(text)]
+    return [text[begin:end] for begin, end in pairwise(cuts)]
 
 
 def clip_tokens(text: str, n: int) -> str:
