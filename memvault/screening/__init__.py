@@ -4,7 +4,7 @@ Pure: no network, no clock. Rules are data (`data/rules.toml`); detection lifts 
 original text; redaction replaces what is dangerous and keeps the rest.
 """
 
-from memvault.screening.detection import Hit, is_unsafe_for_injection, scan
+from memvault.screening.detection import Hit, is_unsafe_for_injection, scan, suspects
 from memvault.screening.redaction import PLACEHOLDER, Sanitised, sanitize_for_injection
 from memvault.screening.rules import ruleset_version
 
@@ -19,4 +19,5 @@ __all__ = [
     "is_unsafe_for_injection",
     "sanitize_for_injection",
     "scan",
+    "suspects",
 ]

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from memvault.screening import views
-from memvault.screening.rules import Rule, View, rule_set
+from memvault.screening.rules import Rule, Triggers, View, rule_set
 from memvault.screening.views import TextView
 
 _BETWEEN = "\0"
+_APART = _BETWEEN * 3
+"""Between texts that are read as one: longer than what may stand between the letters of a word that is spelled out."""
 _MAX_NESTING = 2
 """Encodings inside encodings that are opened; deeper ones cannot be read by an agent at a glance either."""
 _CACHED_LENGTH = 4096
 _SENTENCE_TAIL = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+|\.(?=\s|$)|(?=\n)|$)")
 _LONGEST_TAIL = 300
-_SMUGGLED = re.compile("(?<![\U0001f3f4\U000e0020-\U000e007e])[\U000e0020-\U000e007e]{4,}")
+_SMUGGLED = re.compile("[\U000e0020-\U000e007e](?<![\U0001f3f4\U000e0020-\U000e007e].)[\U000e0020-\U000e007e]{3,}")
 _QUOTES = {"'": "'", '"': '"', "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "《": "》", "«": "»", "„": "“"}
 _LONGEST_QUOTE = 120
 _MENTION_WINDOW = 90
@@ -53,6 +55,51 @@ def scan(text: str) -> tuple[Hit, ...]:
 def is_unsafe_for_injection(text: str) -> bool:
     """Say whether `text` carries an instruction that could steer the agent which reads it."""
     return bool(scan(text))
+
+
+def suspects(texts: Iterable[str]) -> frozenset[str]:
+    """Return those of `texts` that have to be scanned: in the others nothing stands that any rule could object to.
+
+    All are read as one, which takes less than half the time of scanning the many short texts of an answer one by one.
+    """
+    every = set(texts)
+    found = {text for text in every if _BETWEEN in text}
+    read = sorted(every - found)
+    whole = _APART.join(read)
+    plain = views.folded(whole)
+    places = _holding(whole, (match.start() for match in _SMUGGLED.finditer(whole)))
+    places |= _holding(whole, (start for start, _, _ in views.decoded(whole)))
+    places |= _holding(plain.text, views.spelled_at(plain))
+    readings = [plain.text, views.rotated(plain).text]
+    if (undone := views.leet(plain)) is not None:
+        readings.append(undone.text)
+    triggers = rule_set().triggers
+    places |= _triggered(triggers["words"], readings)
+    places |= {len(read) - 1 - place for place in _triggered(triggers["words"], [views.reversed_(plain).text])}
+    places |= _triggered(triggers["raw"], [plain.text])
+    places |= _triggered(triggers["compact"], [_each(views.compact, plain), _each(views.solid, plain)])
+    return frozenset(found | {read[place] for place in places})
+
+
+def _each(view: Callable[[TextView], TextView], plain: TextView) -> str:
+    """Return a view of each of the texts that are read as one, joined as they were."""
+    return _APART.join(view(TextView(text, tuple)).text for text in plain.text.split(_APART))
+
+
+def _triggered(triggers: Triggers, readings: Sequence[str]) -> set[int]:
+    return set().union(*(_holding(text, triggers.at(text)) for text in readings))
+
+
+def _holding(joined: str, offsets: Iterable[int]) -> set[int]:
+    """Return which of the joined texts hold one of the offsets; of a long text that holds many the first counts."""
+    places: set[int] = set()
+    begin = end = 0
+    for at in offsets:
+        if not begin <= at < end:
+            places.add(joined.count(_BETWEEN, 0, at) // len(_APART))
+            begin, end = at, joined.find(_BETWEEN, at)
+            end = len(joined) if end < 0 else end
+    return places
 
 
 @lru_cache(maxsize=4096)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import resources
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 View = Literal["raw", "words", "compact", "letters"]
 Extent = Literal["match", "sentence"]
@@ -75,6 +79,56 @@ class RuleSet:
         """Rules by the reading of a text that they look at."""
         views = dict.fromkeys(rule.view for rule in self.rules)
         return {view: tuple(rule for rule in self.rules if rule.view == view) for view in views}
+
+    @cached_property
+    def triggers(self) -> Mapping[View, Triggers]:
+        """The triggers of all rules that look at a reading of a text."""
+        return {
+            view: Triggers({trigger for rule in rules for trigger in rule.triggers})
+            for view, rules in self.by_view.items()
+        }
+
+
+class Triggers:
+    """Many short strings, looked for at once: `in` for each of them would read the text some hundred times."""
+
+    _LONGEST_OPENING = 3
+    _BUCKETS = 1 << 16
+
+    def __init__(self, strings: Iterable[str]) -> None:
+        """`strings`: not empty; they are grouped by their first one to three characters."""
+        self._openings: dict[int, tuple[NDArray[np.bool_], dict[str, tuple[str, ...]]]] = {}
+        by_opening: dict[str, tuple[str, ...]] = {}
+        for one in sorted(set(strings)):
+            opening = one[: self._LONGEST_OPENING]
+            by_opening[opening] = (*by_opening.get(opening, ()), one)
+        for size in sorted(set(map(len, by_opening))):
+            own = {opening: known for opening, known in by_opening.items() if len(opening) == size}
+            held = np.zeros(self._BUCKETS, np.bool_)
+            for opening in own:
+                held[self._buckets(_codes(opening), size)] = True
+            self._openings[size] = held, own
+
+    def at(self, text: str) -> Iterator[int]:
+        """Yield each offset at which one of the strings begins."""
+        codes = _codes(text)
+        for size, (held, own) in self._openings.items():
+            if size <= len(codes):
+                for at in np.flatnonzero(held[self._buckets(codes, size)]).tolist():
+                    if text.startswith(own.get(text[at : at + size], ()), at):
+                        yield at
+
+    def _buckets(self, codes: NDArray[np.uint32], size: int) -> NDArray[np.uint32]:
+        """Return a number for every `size` characters in a row, equal for equal ones."""
+        last = len(codes) - size + 1
+        mixed = codes[:last]
+        for step in range(1, size):
+            mixed = (mixed << np.uint32(5)) ^ codes[step : step + last]
+        return mixed % np.uint32(self._BUCKETS)
+
+
+def _codes(text: str) -> NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
 def parse(toml: str) -> RuleSet:

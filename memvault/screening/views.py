@@ -25,10 +25,10 @@ _LETTER = re.compile(r"[a-z]")
 _SPELLED = re.compile(r"(?<![^\W_])(?:[^\W\d_][\W_]{1,2}){5,}[^\W\d_](?![^\W_])")
 _STOPS = {"。": "。", "！": "！", "？": "？", "!": "！", "?": "？"}
 _PAUSES = dict.fromkeys(",，、;；:：\n", "，")
-_NOISE = re.compile(f"[^\\w{''.join(_STOPS)}]|_")
-_NOISE_BUT_PAUSES = re.compile(f"[^\\w{''.join(_STOPS | _PAUSES)}]|_")
+_KEPT = re.compile(f"[\\w{''.join(_STOPS)}]+")
+_KEPT_WITH_PAUSES = re.compile(f"[\\w{''.join(_STOPS | _PAUSES)}]+")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-_ROT13 = str.maketrans(_ALPHABET, _ALPHABET[13:] + _ALPHABET[:13])
+_ROT13 = bytes.maketrans(_ALPHABET.encode(), (_ALPHABET[13:] + _ALPHABET[:13]).encode())
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}[\s:]?){12,}")
 _BASE32 = re.compile(r"[A-Z2-7]{24,}={0,6}")
@@ -97,21 +97,24 @@ _READS = _Reads()
 
 def compact(view: TextView) -> TextView:
     """Return the view without blanks and punctuation, apart from the ends of sentences and clauses."""
-    return _packed(view, _STOPS | _PAUSES, _NOISE_BUT_PAUSES)
+    return _packed(view, _STOPS | _PAUSES, _KEPT_WITH_PAUSES)
 
 
 def solid(view: TextView) -> TextView:
     """Return the view without blanks and punctuation, apart from the ends of sentences."""
-    return _packed(view, _STOPS, _NOISE)
+    return _packed(view, _STOPS, _KEPT)
 
 
-def _packed(view: TextView, signs: dict[str, str], noise: re.Pattern[str]) -> TextView:
-    """Return the view without `noise`, its `signs` as they are to be read."""
+def _packed(view: TextView, signs: dict[str, str], kept: re.Pattern[str]) -> TextView:
+    """Return what is `kept` of the view, its `signs` as they are to be read."""
 
     def trace() -> list[int]:
         return [view.origins[at] for at, c in enumerate(view.text) if c.isalnum() or c in signs]
 
-    return TextView(noise.sub("", view.text).translate({ord(sign): read for sign, read in signs.items()}), trace)
+    text = "".join(kept.findall(view.text)).replace("_", "")
+    for sign, read in signs.items():
+        text = text.replace(sign, read)
+    return TextView(text, trace)
 
 
 def leet(view: TextView) -> TextView | None:
@@ -125,6 +128,11 @@ def _as_letters(match: re.Match[str]) -> str:
     return word.translate(_LEET) if _LETTER.search(word) else word
 
 
+def spelled_at(view: TextView) -> Iterator[int]:
+    """Yield where in the view each run of single letters begins."""
+    return (match.start() for match in _SPELLED.finditer(view.text))
+
+
 def spelled(view: TextView) -> Iterator[TextView]:
     """Yield each run of single letters ("i g n o r e") without what stands between them."""
     for match in _SPELLED.finditer(view.text):
@@ -135,7 +143,9 @@ def spelled(view: TextView) -> Iterator[TextView]:
 
 def rotated(view: TextView) -> TextView:
     """Return the view with each Latin letter moved by 13 places."""
-    return TextView(view.text.translate(_ROT13), lambda: view.origins)
+    # of bytes, because a str that is not all ASCII is translated character by character
+    text = view.text.encode("utf-8", "surrogatepass").translate(_ROT13).decode("utf-8", "surrogatepass")
+    return TextView(text, lambda: view.origins)
 
 
 def reversed_(view: TextView) -> TextView:
@@ -145,8 +155,8 @@ def reversed_(view: TextView) -> TextView:
 
 def decoded(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and content of each piece in base64, base32, hexadecimal, binary or percent code that reads."""
-    for pattern, decode in _ENCODINGS:
-        for match in pattern.finditer(text):
+    for sign, pattern, decode in _ENCODINGS:
+        for match in pattern.finditer(text) if sign in text else ():
             content = decode(match.group())
             if content and _readable(content):
                 yield match.start(), match.end(), content
@@ -183,13 +193,14 @@ def _from_binary(piece: str) -> str:
         return ""  # not the bits of a text: there is nothing to read
 
 
-_ENCODINGS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
-    (_BASE64, _from_base64),
-    (_BASE32, _from_base32),
-    (_HEX, _from_hex),
-    (_BINARY, _from_binary),
-    (_PERCENT, unquote),
+_ENCODINGS: tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...] = (
+    ("", _BASE64, _from_base64),
+    ("", _BASE32, _from_base32),
+    ("", _HEX, _from_hex),
+    ("", _BINARY, _from_binary),
+    ("%", _PERCENT, unquote),
 )
+"""What a piece in code cannot do without, its form, and how it is read."""
 
 
 def _readable(content: str) -> bool:

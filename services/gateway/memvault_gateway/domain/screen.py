@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-from memvault.screening import sanitize_for_injection
+from memvault.screening import sanitize_for_injection, suspects
 from memvault_gateway.domain.model import AuditHit, Card, PathStep
 from memvault_gateway.domain.withheld import HeldBack, Withheld
 
@@ -27,7 +28,12 @@ def screen(cards: Sequence[Card], where: str) -> Screened:
     clean: list[Card] = []
     hits: list[AuditHit] = []
     held_back: list[HeldBack] = []
-    for card in cards:
+    texts = [_texts_of(card) for card in cards]
+    suspected = suspects(chain.from_iterable(texts))
+    for card, said in zip(cards, texts, strict=True):
+        if suspected.isdisjoint(said):
+            clean.append(card)
+            continue
         kept, found = _screen_card(card, where)
         hits.extend(found)
         if kept is not None:
@@ -73,6 +79,11 @@ def screen_texts(
         clean[name] = found.text
         rules.update(hit.rule for hit in found.hits)
     return clean, tuple(AuditHit(block_id, rule, where, ingest_version) for rule in sorted(rules))
+
+
+def _texts_of(card: Card) -> list[str]:
+    steps = (text for step in card.path for text in (step.subject, step.predicate, step.object))
+    return [*(getattr(card, name) for name in _TEXTS), *card.tags, *steps]
 
 
 def _screen_card(card: Card, where: str) -> tuple[Card | None, tuple[AuditHit, ...]]:
