@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from memvault.screening import views
-from memvault.screening.rules import Rule, Triggers, View, rule_set
+from memvault.screening.rules import Rule, View, rule_set
 from memvault.screening.views import TextView
 
 _BETWEEN = "\0"
@@ -58,7 +58,7 @@ def is_unsafe_for_injection(text: str) -> bool:
 
 
 def suspects(texts: Iterable[str]) -> frozenset[str]:
-    """Return those of `texts` that have to be scanned: in the others nothing stands that any rule could object to.
+    """Return those of `texts` that have to be scanned: to the others no rule could object.
 
     All are read as one, which takes less than half the time of scanning the many short texts of an answer one by one.
     """
@@ -67,38 +67,44 @@ def suspects(texts: Iterable[str]) -> frozenset[str]:
     read = sorted(every - found)
     whole = _APART.join(read)
     plain = views.folded(whole)
-    places = _holding(whole, (match.start() for match in _SMUGGLED.finditer(whole)))
-    places |= _holding(whole, (start for start, _, _ in views.decoded(whole)))
-    places |= _holding(plain.text, views.spelled_at(plain))
+    places = set(_places(whole, (match.start() for match in _SMUGGLED.finditer(whole))))
+    places.update(_places(whole, (start for start, _, _ in views.decoded(whole))))
+    places.update(_places(plain.text, views.spelled_at(plain)))
     readings = [plain.text, views.rotated(plain).text]
     if (undone := views.leet(plain)) is not None:
         readings.append(undone.text)
-    triggers = rule_set().triggers
-    places |= _triggered(triggers["words"], readings)
-    places |= {len(read) - 1 - place for place in _triggered(triggers["words"], [views.reversed_(plain).text])}
-    places |= _triggered(triggers["raw"], [plain.text])
-    places |= _triggered(triggers["compact"], [_each(views.compact, plain), _each(views.solid, plain)])
+    places |= _matching("words", readings)
+    places |= {len(read) - 1 - place for place in _matching("words", [views.reversed_(plain).text])}
+    places |= _matching("raw", [plain.text])
+    places |= _matching("compact", views.packed_texts(plain.text))
     return frozenset(found | {read[place] for place in places})
 
 
-def _each(view: Callable[[TextView], TextView], plain: TextView) -> str:
-    """Return a view of each of the texts that are read as one, joined as they were."""
-    return _APART.join(view(TextView(text, tuple)).text for text in plain.text.split(_APART))
+def _matching(kind: View, readings: Sequence[str]) -> set[int]:
+    """Return which of the joined texts a rule of this kind matches, mentions and all."""
+    triggers = rule_set().triggers[kind]
+    return {
+        place
+        for joined in readings
+        for place, text in _places(joined, triggers.at(joined)).items()
+        if any(rule.pattern.search(text) for rule in _triggered(kind, text))
+    }
 
 
-def _triggered(triggers: Triggers, readings: Sequence[str]) -> set[int]:
-    return set().union(*(_holding(text, triggers.at(text)) for text in readings))
+def _triggered(kind: View, text: str) -> Iterator[Rule]:
+    """Yield the rules of a kind that a text holds a trigger of; most texts hold none."""
+    return (rule for rule in rule_set().by_view.get(kind, ()) if any(map(text.__contains__, rule.triggers)))
 
 
-def _holding(joined: str, offsets: Iterable[int]) -> set[int]:
-    """Return which of the joined texts hold one of the offsets; of a long text that holds many the first counts."""
-    places: set[int] = set()
+def _places(joined: str, offsets: Iterable[int]) -> dict[int, str]:
+    """Return the texts that hold one of the offsets, by their number among those that were joined."""
+    places: dict[int, str] = {}
     begin = end = 0
     for at in offsets:
         if not begin <= at < end:
-            places.add(joined.count(_BETWEEN, 0, at) // len(_APART))
-            begin, end = at, joined.find(_BETWEEN, at)
+            begin, end = joined.rfind(_BETWEEN, 0, at) + 1, joined.find(_BETWEEN, at)
             end = len(joined) if end < 0 else end
+            places[joined.count(_BETWEEN, 0, begin) // len(_APART)] = joined[begin:end]
     return places
 
 
@@ -128,9 +134,7 @@ def _plain_hits(text: str) -> Iterator[Hit]:
 
 
 def _matches(text: str, readings: Sequence[TextView], kind: View) -> Iterator[Hit]:
-    # most texts hold no trigger: asked of all readings at once
-    together = _BETWEEN.join(view.text for view in readings)
-    rules = [rule for rule in rule_set().by_view.get(kind, ()) if any(map(together.__contains__, rule.triggers))]
+    rules = list(_triggered(kind, _BETWEEN.join(view.text for view in readings)))
     for view in readings:
         yield from _matches_of(text, view, rules)
 

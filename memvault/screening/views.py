@@ -24,9 +24,11 @@ _LEET_WORD = re.compile(r"(?<![a-z])[a-z]*+[0134578@$!|+][a-z0134578@$!|+]*")
 _LETTER = re.compile(r"[a-z]")
 _SPELLED = re.compile(r"(?<![^\W_])(?:[^\W\d_][\W_]{1,2}){5,}[^\W\d_](?![^\W_])")
 _STOPS = {"。": "。", "！": "！", "？": "？", "!": "！", "?": "？"}
-_PAUSES = dict.fromkeys(",，、;；:：\n", "，")
+_PAUSE = "，"
+_PAUSES = dict.fromkeys(",，、;；:：\n", _PAUSE)
 _KEPT = re.compile(f"[\\w{''.join(_STOPS)}]+")
 _KEPT_WITH_PAUSES = re.compile(f"[\\w{''.join(_STOPS | _PAUSES)}]+")
+_KEPT_JOINED = re.compile(f"[\\w{''.join(_STOPS | _PAUSES)}\0]+")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _ROT13 = bytes.maketrans(_ALPHABET.encode(), (_ALPHABET[13:] + _ALPHABET[:13]).encode())
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
@@ -105,16 +107,29 @@ def solid(view: TextView) -> TextView:
     return _packed(view, _STOPS, _KEPT)
 
 
+def packed_texts(joined: str) -> tuple[str, str]:
+    """Return the texts of `compact` and `solid` of folded texts that are joined by NUL characters, joined as they were.
+
+    Both are made from one reading: `solid` is `compact` without its pauses.
+    """
+    texts = _read("".join(_KEPT_JOINED.findall(joined)), _STOPS | _PAUSES)
+    return texts, texts.replace(_PAUSE, "")
+
+
+def _read(text: str, signs: dict[str, str]) -> str:
+    text = text.replace("_", "")
+    for sign, read in signs.items():
+        text = text.replace(sign, read)
+    return text
+
+
 def _packed(view: TextView, signs: dict[str, str], kept: re.Pattern[str]) -> TextView:
     """Return what is `kept` of the view, its `signs` as they are to be read."""
 
     def trace() -> list[int]:
         return [view.origins[at] for at, c in enumerate(view.text) if c.isalnum() or c in signs]
 
-    text = "".join(kept.findall(view.text)).replace("_", "")
-    for sign, read in signs.items():
-        text = text.replace(sign, read)
-    return TextView(text, trace)
+    return TextView(_read("".join(kept.findall(view.text)), signs), trace)
 
 
 def leet(view: TextView) -> TextView | None:
