@@ -17,6 +17,9 @@ _APART = _BETWEEN * 3
 _MAX_NESTING = 2
 """Encodings inside encodings that are opened; deeper ones cannot be read by an agent at a glance either."""
 _CACHED_LENGTH = 4096
+_HARMLESS: set[str] = set()
+"""Texts that no rule could object to; remembered, because the same memories answer again and again."""
+_MOST_HARMLESS = 16_384
 _SENTENCE_TAIL = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+|\.(?=\s|$)|(?=\n)|$)")
 _LONGEST_TAIL = 300
 _SMUGGLED = re.compile("[\U000e0020-\U000e007e](?<![\U0001f3f4\U000e0020-\U000e007e].)[\U000e0020-\U000e007e]{3,}")
@@ -62,9 +65,17 @@ def suspects(texts: Iterable[str]) -> frozenset[str]:
 
     All are read as one, which takes less than half the time of scanning the many short texts of an answer one by one.
     """
-    every = set(texts)
-    found = {text for text in every if _BETWEEN in text}
-    read = sorted(every - found)
+    unknown = {text for text in texts if text not in _HARMLESS}
+    found = {text for text in unknown if _BETWEEN in text}
+    read = sorted(unknown - found)
+    found |= _among(read) if read else set()
+    if len(_HARMLESS) > _MOST_HARMLESS:
+        _HARMLESS.clear()
+    _HARMLESS.update(text for text in unknown - found if len(text) <= _CACHED_LENGTH)
+    return frozenset(found)
+
+
+def _among(read: Sequence[str]) -> set[str]:
     whole = _APART.join(read)
     plain = views.folded(whole)
     places = set(_places(whole, (match.start() for match in _SMUGGLED.finditer(whole))))
@@ -77,7 +88,7 @@ def suspects(texts: Iterable[str]) -> frozenset[str]:
     places |= {len(read) - 1 - place for place in _matching("words", [views.reversed_(plain).text])}
     places |= _matching("raw", [plain.text])
     places |= _matching("compact", views.packed_texts(plain.text))
-    return frozenset(found | {read[place] for place in places})
+    return {read[place] for place in places}
 
 
 def _matching(kind: View, readings: Sequence[str]) -> set[int]:
