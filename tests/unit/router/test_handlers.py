@@ -16,6 +16,9 @@ from memvault.router.v1.router_pb2_grpc import RouterServiceStub
 from memvault.rpc.client import call
 from memvault.rpc.local import LocalChannel
 from memvault_router.app import Peers, build
+from memvault_router.domain.profile import Interest
+from memvault_router.usecases.profile import WholeProfile
+from memvault_search.domain.block import NEAR_COPY_TAG
 
 DIMENSION = 32
 ZERO = np.zeros(DIMENSION, "<f4").tobytes()
@@ -162,6 +165,21 @@ async def test_interests_grow_by_what_is_looked_at_and_by_feedback(house):
     liked.verdict = "rejected"
     await house.bus.publish(subjects.FEEDBACK_RECORDED, liked, time=house.desk.clock.now())
     assert await interests() == {"Rust": 4.0}
+
+
+@pytest.mark.r("R-06", "R-60")
+async def test_that_a_memory_is_a_near_copy_is_no_interest_nor_was_it_one_before(house):
+    now = house.desk.clock.now()
+    shown = events_pb2.BlockAccessed(user_id="ann", block_ids=["b"], recall_id="r1", topics=[NEAR_COPY_TAG, "Rust"])
+    shown.accessed_at.FromDatetime(now)
+    await house.bus.publish(subjects.BLOCK_ACCESSED, shown, time=now)
+    await house.bus.settled()
+    assert [one.name for one in (await house.app.profile.read("ann", now)).interests] == ["Rust"]
+    weights = [Interest(NEAR_COPY_TAG, 1.0), Interest("tea", 1.0)]
+    assert await house.app.profile.restore("bob", WholeProfile((), tuple(weights)), now) == (0, 1)
+    await house.app.profile._store.restore("cid", (), {one.name: one.weight for one in weights}, keep=10)
+    assert [one.name for one in (await house.app.profile.read("cid", now)).interests] == ["tea"]
+    assert [one.name for one in (await house.app.profile.whole("cid")).interests] == ["tea"]
 
 
 @pytest.mark.r("R-05")

@@ -15,6 +15,9 @@ from memvault_router.settings import RouterSettings
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 """Where forward decay begins; a fixed date, so that replicas agree."""
 
+_NO_INTERESTS = frozenset({"near_copy"})
+"""Labels that search gives by itself (R-60a): they tell of a memory's place among the others, not what it is about."""
+
 
 @dataclass(frozen=True)
 class ProfileView:
@@ -54,7 +57,7 @@ class AttentionProfile:
         self, event_id: str, user_id: str, recall_id: str, topics: Sequence[str], kind: str, at: datetime
     ) -> bool:
         """Let the topics of delivered, expanded or dwelled-on cards grow; False when there is nothing new to learn."""
-        names, numbers = _clean(topics), self._settings.interests
+        names, numbers = _interesting(topics), self._settings.interests
         if not names:
             return False
         if recall_id:
@@ -84,12 +87,12 @@ class AttentionProfile:
         """Return everything that is known about a user."""
         numbers = self._settings.interests
         known = await self._store.interests(user_id, growth(now, EPOCH, numbers.half_life_days), numbers.keep)
-        return ProfileView(await self.read_frequencies(user_id, now), tuple(known))
+        return ProfileView(await self.read_frequencies(user_id, now), _without_labels(known))
 
     async def whole(self, user_id: str) -> WholeProfile:
         """Return all that the profile is made of, to take it along."""
         known = await self._store.interests(user_id, 1.0, self._settings.interests.keep)
-        return WholeProfile(tuple(await self._store.questions(user_id)), tuple(known))
+        return WholeProfile(tuple(await self._store.questions(user_id)), _without_labels(known))
 
     async def restore(self, user_id: str, given: WholeProfile, now: datetime) -> tuple[int, int]:
         """Give a profile back; how many questions and interests were not known. The same again changes nothing."""
@@ -100,7 +103,8 @@ class AttentionProfile:
             for one in given.questions
             if one.id and one.intent in INTENTS and one.facet in FACETS and first <= one.asked_at <= now
         ]
-        weights = {one.name.strip(): one.weight for one in given.interests if one.name.strip() and one.weight > 0}
+        told = {one.name.strip(): one.weight for one in given.interests if one.weight > 0}
+        weights = {name: told[name] for name in _interesting(list(told))}
         return await self._store.restore(user_id, questions, weights, self._settings.interests.keep)
 
     async def forget_topics(self, user_id: str, topics: Sequence[str], at: datetime) -> None:
@@ -126,3 +130,12 @@ class AttentionProfile:
 
 def _clean(topics: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted({topic.strip() for topic in topics if topic.strip()}))
+
+
+def _interesting(topics: Sequence[str]) -> tuple[str, ...]:
+    return tuple(topic for topic in _clean(topics) if topic not in _NO_INTERESTS)
+
+
+def _without_labels(known: Sequence[Interest]) -> tuple[Interest, ...]:
+    """Also of what was learned before such labels were left out."""
+    return tuple(one for one in known if one.name not in _NO_INTERESTS)
