@@ -24,6 +24,7 @@ _MINUTE_S = 60
 _DAYS_TOLD = 60
 _BAR_CELLS = 8
 _TEXT_LINES = 12
+_TIMES = frozenset({"event_time", "recorded_at", "last_accessed_at", "valid_from", "valid_to"})
 _BLOCKS = " ▏▎▍▌▋▊▉█"
 _INTENT_STYLE = {
     "entity_lookup": "cyan",
@@ -159,14 +160,14 @@ def foot(response: Json) -> RenderableType:
     return lines
 
 
-def block_panel(block: Json, *, redacted: bool) -> RenderableType:
-    """One block whole, with every field that is set."""
+def block_panel(block: Json, now: datetime, *, redacted: bool) -> RenderableType:
+    """One block whole, with every field that is set; times in the zone of `now`."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(ratio=1)
     for name, value in block.items():
         if name not in {"text", "id", "title"} and value not in ("", None, [], {}, 0, False):
-            table.add_row(name, escape(_told(value)))
+            table.add_row(name, escape(clock_time(value, now) if name in _TIMES else _told(value)))
     title = Text(f" {one_line(str(block.get('id', '')))} ", style="reverse bold")
     if block.get("title"):
         title.append(f" {one_line(block['title'])}", style="bold")
@@ -227,6 +228,14 @@ def moment(stamp: str | None, now: datetime) -> str:
         return stamp
     ago = (now - when).total_seconds()
     return f"{date} ({_ago(ago)})"
+
+
+def clock_time(stamp: str | None, now: datetime) -> str:
+    """A time as day and clock in the zone of `now`, such as `2026-03-01 08:05:00`; empty when unknown."""
+    try:
+        return f"{datetime.fromisoformat(stamp).astimezone(now.tzinfo):%Y-%m-%d %H:%M:%S}" if stamp else ""
+    except (ValueError, OverflowError):  # as in `moment`
+        return str(stamp)
 
 
 def one_line(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memvault.cli import output, where
+from memvault.cli import output, times, where
 from memvault.cli.client import fetch, send
 from memvault.cli.failure import CommandError
 from memvault.cli.options import Json, Timeout, Url, User
@@ -57,14 +57,15 @@ def prefetch(
     from rich.markup import escape  # noqa: PLC0415 - only for people
     from rich.table import Table  # noqa: PLC0415
 
-    from memvault.cli.cards import bar, one_line  # noqa: PLC0415
+    from memvault.cli.cards import bar, clock_time, one_line  # noqa: PLC0415
 
     console = output.console()
+    now = times.now().astimezone()
     for prepared in answer.get("prepared", []):
         confidence = float(prepared.get("confidence", 0))
         console.print(
             f"[yellow]⚡[/] [bold]{escape(one_line(prepared.get('query', '')))}[/]  {bar(confidence)} {confidence:.2f} "
-            f" {prepared.get('cards', 0)} cards, until {prepared.get('expires_at', '')}"
+            f" {prepared.get('cards', 0)} cards, until {escape(clock_time(prepared.get('expires_at'), now))}"
         )
     if not answer.get("prepared"):
         console.print("nothing is prepared at the moment", style="dim")
@@ -89,14 +90,14 @@ def list_dead_letters(
         return
     from rich.text import Text  # noqa: PLC0415 - only for people
 
-    from memvault.cli.cards import one_line  # noqa: PLC0415
+    from memvault.cli.cards import clock_time, one_line  # noqa: PLC0415
 
-    console = output.console()
+    console, now = output.console(), times.now().astimezone()
     letters = answer.get("dead_letters", [])
     for letter in letters:
         line = Text(f"{letter.get('id'):>6} ", style="bold")
         line.append(f"{letter.get('subject')} ", style="cyan")
-        line.append(f"{letter.get('consumer')}  {letter.get('time')}\n", style="dim")
+        line.append(f"{letter.get('consumer')}  {clock_time(letter.get('time'), now)}\n", style="dim")
         line.append(f"       {one_line(str(letter.get('reason', '')))}\n", style="yellow")
         line.append(f"       {one_line(str(letter.get('body', '')))[:_BODY_CHARS]}", style="dim")
         console.print(line)

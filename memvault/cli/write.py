@@ -130,7 +130,9 @@ def get(
         return
     from memvault.cli.cards import block_panel  # noqa: PLC0415 - only for people
 
-    output.console().print(block_panel(answer.get("block", {}), redacted=bool(answer.get("redacted"))))
+    output.console().print(
+        block_panel(answer.get("block", {}), times.now().astimezone(), redacted=bool(answer.get("redacted")))
+    )
 
 
 def forget(

@@ -537,6 +537,26 @@ def test_prefetch_shows_what_is_prepared_and_the_figures(gateway, memvault, caps
     assert "812 ms" in told
 
 
+def test_times_are_told_in_the_zone_of_this_machine_also_of_what_is_prepared_kept_or_dead(
+    gateway, memvault, capsys, monkeypatch
+):
+    monkeypatch.setenv("TZ", "Asia/Taipei")
+    time.tzset()
+    try:
+        stamp = "2026-03-01T20:05:00.25Z"
+        gateway.answer("/v1/prefetch", {"prepared": [{"query": "next?", "cards": 5, "expires_at": stamp}]})
+        gateway.answer("/v1/blocks/n1", {"block": {"id": "n1", "text": "tea", "recorded_at": stamp}})
+        gateway.answer("/v1/dead-letters", {"dead_letters": [{"id": "4", "subject": "s", "time": stamp}]})
+        for command in (("prefetch",), ("get", "n1"), ("dead-letter", "list")):
+            assert memvault(*command) == Exit.OK
+            told = capsys.readouterr().out
+            assert "2026-03-02 04:05:00" in told
+            assert stamp not in told
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 def test_a_profile_is_shown_taken_along_and_erased(gateway, memvault, capsys):
     known = {"sample_count": 7, "intents": [{"name": "factual", "weight": 1.0}], "interests": [{"name": "[b]OCR"}]}
     gateway.answer("/v1/profile", known)
