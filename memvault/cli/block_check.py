@@ -19,6 +19,8 @@ def complaint(block: dict[str, Any]) -> str:
     """What is wrong with id, text and shares of a block, as the rest of a sentence; empty: nothing."""
     if not 1 <= len(str(block.get("id") or "")) <= _ID_CHARS:
         return f"has no id of 1 to {_ID_CHARS} characters"
+    if not str(block["id"]).strip():
+        return "has a blank id"
     text = block.get("text", "")
     if not isinstance(text, str) or not text.strip():
         return "has no text"

@@ -108,7 +108,13 @@ def read(stream: Iterable[bytes]) -> Iterator[Line | Fault]:
     for number, line in enumerate(stream, 2):
         if not line.strip():
             continue
-        parsed = _parsed(line)
+        doubled = ""
+        try:
+            parsed = json_line.read_once(line)
+        except json_line.DoubledNameError as error:
+            parsed, doubled = _parsed(line), str(error)
+        except ValueError:
+            parsed = None
         if not isinstance(parsed, dict):
             yield Fault(number, "", "is not a JSON object in UTF-8: correct it, or take it out")
         elif parsed.get("format") == FORMAT:
@@ -116,7 +122,7 @@ def read(stream: Iterable[bytes]) -> Iterator[Line | Fault]:
         else:
             seen.lines += 1
             block_id = str(parsed.get("id") or "")
-            reason = _complaint(parsed, block_id, seen)
+            reason = doubled or _complaint(parsed, block_id, seen)
             if not reason and json_line.half_character(line, parsed):
                 reason = "holds half of a surrogate pair"
             reason = reason or misfit.of(parsed)

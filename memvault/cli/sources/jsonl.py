@@ -26,7 +26,10 @@ def read(stream: Iterable[bytes]) -> Iterator[Item]:
             continue
         place = f"line {number}"
         try:
-            block = json_line.read(line)
+            block = json_line.read_once(line)
+        except json_line.DoubledNameError as error:
+            yield Bad(place, str(error), number, size=len(raw))
+            continue
         except ValueError as error:
             yield Bad(place, f"the line is no JSON: {error}", number, size=len(raw))
             continue

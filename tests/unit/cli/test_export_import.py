@@ -459,6 +459,20 @@ def test_bad_lines_are_told_with_line_and_field_and_the_others_stored(gateway, m
     assert [block["text"] for body in vault.sent for block in body["blocks"]] == ([] if words else ["a", "b"])
 
 
+def test_a_line_that_names_a_field_twice_or_has_a_blank_id_is_told_instead_of_guessed_at(
+    gateway, memvault, capsys, tmp_path
+):
+    vault = Vault(gateway, [])
+    file = tmp_path / "lines.jsonl"
+    twice, blank = '{"id": "a", "text": "first", "text": "last"}', '{"id": " ", "text": "t"}'
+    file.write_text(f'{twice}\n{blank}\n{{"id": "c", "text": "t"}}\n')
+    assert memvault("import", str(file)) == Exit.PARTIAL
+    told = capsys.readouterr().err
+    assert 'line 1 was refused: has the field "text" twice: keep one of them' in told
+    assert "was refused: has a blank id" in told
+    assert set(vault.blocks) == {"c"}
+
+
 def test_a_block_for_which_the_gateway_refuses_a_batch_is_told_by_its_place_and_the_others_stored(
     gateway, memvault, capsys, tmp_path
 ):

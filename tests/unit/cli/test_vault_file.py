@@ -93,6 +93,13 @@ BAD_LINES = [
     ("no UTF-8", b'{"id": "x", "text": "\xff"}\n', "is not a JSON object in UTF-8"),
     ("a list", b"[1]\n", "is not a JSON object"),
     ("no id", b'{"text": "t"}\n', "has no id"),
+    ("a blank id", b'{"id": " ", "text": "t"}\n', "has a blank id"),
+    ("a field twice", b'{"id": "x", "text": "t", "text": "u"}\n', 'has the field "text" twice: keep one of them'),
+    (
+        "a field within a field twice",
+        b'{"id": "x", "text": "t", "source": {"kind": "web", "kind": "agent"}}\n',
+        'has the field "kind" twice: keep one of them',
+    ),
     ("an id of another line", b'{"id": "a", "text": "t"}\n', "has the id of line 2"),
     ("no text", b'{"id": "x", "text": " "}\n', "has no text"),
     ("too long", b'{"id": "x", "text": "' + "茶".encode() * 22_000 + b'"}\n', "a block takes 65536"),

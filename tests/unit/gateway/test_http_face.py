@@ -261,6 +261,18 @@ async def test_a_block_id_may_hold_any_printable_character(http: httpx.AsyncClie
     assert answer.json()["block"]["text"] == "路徑"
 
 
+async def test_a_blank_block_id_is_refused_in_a_write_but_what_has_one_from_before_can_be_opened(
+    http: httpx.AsyncClient, world: Any
+) -> None:
+    for blank in (" ", "   "):
+        refused = await http.post("/v1/blocks", json={"block": {**block()["block"], "id": blank}})
+        assert (refused.status_code, refused.json()["reason"]) == (400, "FIELD_INVALID")
+        assert refused.json()["detail"] == "block.id is blank: send an id that can be seen"
+    world.blocks.put("ann", " ", "from before")
+    answer = await http.get("/v1/blocks/%20", params={"user_id": "ann"})
+    assert answer.json()["block"]["text"] == "from before"
+
+
 @pytest.mark.r("R-63")
 async def test_the_export_is_one_block_a_line_of_this_user_only(http: httpx.AsyncClient, world: Any) -> None:
     world.blocks.put("ann", "b1", "一\u2028二")

@@ -193,6 +193,7 @@ async def test_near_copies_are_tagged_and_both_stay(house: House) -> None:
         (note("a", "  "), Reason.TEXT_REQUIRED),
         (note("", "text"), Reason.FIELD_INVALID),
         (note("a\n", "text"), Reason.FIELD_INVALID),
+        (note("  ", "text"), Reason.FIELD_INVALID),
         (note("a", "x" * 65_537), Reason.TEXT_TOO_LONG),
         (note("a", "a\x00b"), Reason.TEXT_INVALID),
         (note("a", "text", trust=1.5), Reason.FIELD_INVALID),

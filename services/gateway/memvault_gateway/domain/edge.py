@@ -34,6 +34,16 @@ def check_block_id(block_id: str, field: str = "block.id") -> str:
     return block_id
 
 
+def check_new_block_id(block_id: str, field: str = "block.id") -> str:
+    """Return the id of a block that is to be written, which nobody could tell from none if it were blank.
+
+    Fault: FIELD_INVALID.
+    """
+    if block_id and not block_id.strip():
+        raise Fault(Reason.FIELD_INVALID, f"{field} is blank: send an id that can be seen", field=field)
+    return check_block_id(block_id, field)
+
+
 def check_query(query: str) -> str:
     """Return the query. Faults: QUERY_REQUIRED, TEXT_TOO_LONG, TEXT_INVALID."""
     if not query.strip():

@@ -122,7 +122,7 @@ def read_block(block: types_pb2.Block, user_id: str = "") -> NewBlock:
         message = f"the block names user {block.user_id[:40]!r}, the request another: send one user at a time"
         raise Fault(Reason.USER_INVALID, message, field="block.user_id")
     kept.user_id = edge.check_user(block.user_id or user_id)
-    edge.check_block_id(block.id)
+    edge.check_new_block_id(block.id)
     texts = (edge.check_text(block.text, "block.text"), *_other_texts(block))
     kept.service = edge.check_short(block.service, "block.service") or "default"
     kept.source.kind = edge.check_word(block.source.kind, words.SOURCE_KINDS, "block.source.kind", "hand_written")

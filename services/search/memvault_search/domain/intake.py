@@ -42,8 +42,8 @@ def checked_user(user_id: str) -> str:
 def checked(block: Block) -> Block:
     """Return the block if every field is within its bounds; raises Fault naming the field otherwise."""
     checked_user(block.user_id)
-    if not 1 <= len(block.id) <= MAX_ID_CHARS or not block.id.isprintable():
-        raise _invalid("id", f"1 to {MAX_ID_CHARS} printable characters")
+    if not 1 <= len(block.id) <= MAX_ID_CHARS or not block.id.isprintable() or not block.id.strip():
+        raise _invalid("id", f"1 to {MAX_ID_CHARS} printable characters, not blanks alone")
     if not block.text.strip():
         raise Fault(Reason.TEXT_REQUIRED, "a block needs a text", field="text")
     for name in ("text", "summary"):
