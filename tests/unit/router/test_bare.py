@@ -27,6 +27,12 @@ WORDS = load_language().asking_words
         ("what am I working on?", ""),
         ("what should we work on next", ""),
         ("what did we discuss last week", "last week"),
+        ("2026-11-10 那天發生什麼事", "2026-11-10"),
+        ("三月發生了什麼大事", "三月"),
+        ("當天怎麼了", ""),
+        ("what happened in March?", "in March"),
+        ("what was happening that day", ""),
+        ("summarize last week", "last week"),
     ],
 )
 def test_nothing_is_left_but_words_of_asking(text, time):
@@ -50,6 +56,10 @@ def test_nothing_is_left_but_words_of_asking(text, time):
         ("who do I work for?", ""),
         ("who am I?", ""),
         ("我是誰", ""),
+        ("車禍是怎麼發生的", ""),
+        ("發生地震那天我在哪", ""),
+        ("what happened to my bike?", ""),
+        ("summarize the contract", ""),
         ("???", ""),
         ("", ""),
     ],
