@@ -154,7 +154,8 @@ def _detected(path: Path, named: str, shown: str) -> detection.Detected:
     except OSError as error:
         raise CommandError(Exit.USAGE, f"{shown} cannot be read: {error.strerror or error}") from error
     except detection.Unrecognised as error:
-        raise CommandError(Exit.USAGE, str(error)) from error
+        told = str(error) if shown != "-" else str(error).replace(str(path), "stdin")
+        raise CommandError(Exit.USAGE, told) from error
 
 
 def _require(option: str, value: str, known: Sequence[str]) -> None:

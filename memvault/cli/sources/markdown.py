@@ -22,7 +22,7 @@ ENDINGS = (".md", ".markdown")
 _NAME_CHARS = 60
 _TOO_MUCH = 10**18  # of a number in a field; Python writes none of more than 4300 digits
 _PART = re.compile(r"#\d{4}\Z")
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT = re.compile(r"\A---[ \t]*\n(?:(.*?)\n)??(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _TAG = re.compile(r"(?<![\w/#&])#([^\W\d_][\w/-]*|\d[\w/-]*[^\W\d][\w/-]*)")
 _HEADING = re.compile(r"\A\s*# +(.+)")
@@ -142,7 +142,7 @@ def _split(text: str) -> _Note:
     if found is None:
         return _Note(text)
     try:
-        about = _fields(found[1])
+        about = _fields(found[1] or "")
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 2}" if mark is not None else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -284,6 +285,18 @@ def test_stdin_is_looked_at_like_a_file(gateway, memvault, monkeypatch, tmp_path
     assert memvault("import", "-") == Exit.OK
     assert (vault.sent[0]["user_id"], vault.sent[0]["options"]["restore"]) == ("bea", True)
     Stdin.buffer.close()
+
+
+@pytest.mark.parametrize("given", [b"", b"milk and eggs\n"])
+def test_what_is_wrong_with_stdin_is_told_of_stdin_and_of_no_file_that_nobody_knows(
+    memvault, monkeypatch, capsys, given
+):
+    class Stdin:
+        buffer = io.BytesIO(given)
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    assert memvault("import", "-") == Exit.USAGE
+    assert capsys.readouterr().err.startswith("memvault: stdin: ")
 
 
 def test_a_gateway_that_goes_away_says_that_the_same_command_goes_on(gateway, memvault, capsys, tmp_path):

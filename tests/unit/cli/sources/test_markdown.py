@@ -85,6 +85,14 @@ def test_an_empty_note_is_left_out_and_one_in_another_encoding_is_told(notes):
     assert len(blocks(items)) == 1
 
 
+def test_front_matter_without_a_field_is_no_text(notes):
+    (notes / "nothing.md").write_text("---\n---\n")
+    (notes / "body.md").write_text("---\n---\n牛奶\n\n---\n雞蛋\n")
+    items = list(markdown.read(notes, None, ""))
+    assert left(items) == ["empty"]
+    assert next(block["text"] for block in blocks(items) if block["id"].endswith("body.md")) == "牛奶\n\n---\n雞蛋"
+
+
 def test_front_matter_that_is_no_yaml_stays_in_the_text_and_is_told(notes):
     (notes / "odd.md").write_text("---\ntitle: a: b: c\ntags: [x\n---\nbody")
     items = list(markdown.read(notes, None, ""))
