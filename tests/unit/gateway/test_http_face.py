@@ -261,6 +261,31 @@ async def test_a_block_id_may_hold_any_printable_character(http: httpx.AsyncClie
     assert answer.json()["block"]["text"] == "路徑"
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "field", "advice"),
+    [
+        ("/v1/blocks", block(event_time="2026-02-03"), "block.event_time", "send a time with its zone, such as"),
+        ("/v1/blocks", block(trust="high"), "block.trust", "see /openapi.json for WriteBlockRequest"),
+        ("/v1/blocks", block(source={"kind": 4}), "block.source.kind", "see /openapi.json"),
+        (
+            "/v1/blocks:batch",
+            {"user_id": "ann", "blocks": [{"id": "a"}, {"id": "b", "recorded_at": "yesterday"}]},
+            "blocks[1].recorded_at",
+            "send a time with its zone",
+        ),
+        ("/v1/recall", recall(token_budget=2**40), "context.token_budget", "see /openapi.json for RecallRequest"),
+        ("/v1/recall", recall(token_budget="x at RecallRequest.nowhere.text."), "context.token_budget", "see"),
+        ("/v1/recall", {**recall(), "query": 4}, "query", "see /openapi.json for RecallRequest"),
+    ],
+)
+async def test_a_value_of_the_wrong_type_is_told_with_the_whole_way_to_its_field(
+    http: httpx.AsyncClient, path: str, body: dict[str, Any], field: str, advice: str
+) -> None:
+    refused = (await http.post(path, json=body)).json()
+    assert (refused["reason"], refused["metadata"]) == ("FIELD_INVALID", {"field": field})
+    assert refused["detail"].startswith(f"{field} has a value of the wrong type or out of range: {advice}")
+
+
 async def test_a_blank_block_id_is_refused_in_a_write_but_what_has_one_from_before_can_be_opened(
     http: httpx.AsyncClient, world: Any
 ) -> None:

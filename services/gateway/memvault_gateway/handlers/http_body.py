@@ -16,11 +16,15 @@ from memvault.faults import Fault, Reason
 _M = TypeVar("_M", bound=Message)
 _UNKNOWN = re.compile(r'has no field named "(?P<field>[^"]{0,80})"(?: at "(?P<place>[^"]{0,200})")?')
 _FILTERS = re.compile(r'Filters" has no field named|\.filters"')
-_WHERE = re.compile(r"Failed to parse (?P<field>\w{1,80}) field")
+_CHAIN = re.compile(r"(?:Failed to parse \w{1,80} field: )+")
+_LINK = re.compile(r"Failed to parse (\w+) field: ")
+_AT = re.compile(r" at \w{1,80}\.(?P<place>[\w.\[\]]{1,200}?)\.*\Z")
+_INDEX = re.compile(r"\[\d+\]\Z")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _AnyDescriptor = Any  # the C implementation's descriptors and the documented ones share no type
 _MOST_PARAMETERS = 32
 _BOOLEANS = {"true": True, "false": False}
+_CONTRACT = "/openapi.json"
 _TIMESTAMP = "google.protobuf.Timestamp"
 
 
@@ -92,17 +96,37 @@ def _message(parsed: dict[str, Any], kind: type[_M]) -> _M:
 
 
 def _refuse(complaint: str, kind: type[Message]) -> NoReturn:
+    name = kind.DESCRIPTOR.name
     unknown = _UNKNOWN.search(complaint)
     if unknown:
         field = unknown["field"]
         reason = Reason.FILTER_UNKNOWN if _FILTERS.search(complaint) else Reason.FIELD_UNKNOWN
         what = "filter" if reason is Reason.FILTER_UNKNOWN else "field"
-        owner = (unknown["place"] or kind.DESCRIPTOR.name).rpartition(".")[2]
+        owner = (unknown["place"] or name).rpartition(".")[2]
         raise Fault(reason, f"{owner} has no {what} {field!r}: remove it or correct its name", field=field)
-    place = _WHERE.search(complaint)
-    field = place["field"] if place else "body"
-    message = f"{field} has a value of the wrong type or out of range: see /openapi.json for {kind.DESCRIPTOR.name}"
-    raise Fault(Reason.FIELD_INVALID, message, field=field)
+    field, is_time = _place(complaint, kind.DESCRIPTOR)
+    advice = "send a time with its zone, such as 2026-03-01T08:00:00Z" if is_time else f"see {_CONTRACT} for {name}"
+    raise Fault(Reason.FIELD_INVALID, f"{field} has a value of the wrong type or out of range: {advice}", field=field)
+
+
+def _place(complaint: str, descriptor: _AnyDescriptor) -> tuple[str, bool]:
+    """Return which field protobuf complains of, such as `block.event_time`, and whether it is a time.
+
+    Only names of the contract are told: a complaint also holds what was sent.
+    """
+    at, chain = _AT.search(complaint), _CHAIN.match(complaint)
+    named = [at["place"].split(".")] if at else []
+    named += [_LINK.findall(chain[0])] if chain else []
+    for names in named:
+        inner, field = descriptor, None
+        for name in names:
+            field = inner.fields_by_name.get(_INDEX.sub("", name)) if inner is not None else None
+            if field is None:
+                break
+            inner = field.message_type
+        if field is not None:
+            return ".".join(names), inner is not None and inner.full_name == _TIMESTAMP
+    return "body", False
 
 
 def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
