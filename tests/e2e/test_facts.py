@@ -136,14 +136,15 @@ def _export(house: House, user_id: str = USER) -> str:
 
 @pytest.mark.r("R-06")
 def test_a_users_questions_feed_the_profile_and_evaluations_do_not(house: House) -> None:
-    def samples() -> int:
-        return int(house.call("GET", f"/v1/profile?user_id={USER}").body["sample_count"])
+    asker = "curious"  # whom no other test asks as: what others asked is told late
 
-    before = samples()
-    house.recall("芷寧負責什麼？", USER, origin="eval")
-    house.recall("芷寧負責什麼？", USER)
-    assert eventually(lambda: samples() > before, limit_s=20), house.logs()
-    assert samples() == before + 1
+    def samples() -> int:
+        return int(house.call("GET", f"/v1/profile?user_id={asker}").body["sample_count"])
+
+    house.recall("芷寧負責什麼？", asker, origin="eval")
+    house.recall("芷寧負責什麼？", asker)
+    assert eventually(lambda: samples() > 0, limit_s=20), house.logs()
+    assert samples() == 1
 
 
 @pytest.mark.r("R-50", "R-53", "R-54", "R-55")
