@@ -27,6 +27,7 @@ from memvault_evals.datasets import Query, Scope
 from memvault_evals.fitting.cases import Case
 from memvault_evals.house import EvalError
 from memvault_rerank.domain.maxsim import Directions, directions_of
+from memvault_search.adapters.deeds_file import load_deeds
 from memvault_search.adapters.e5_tokenizer import PREFIX_VERSION
 from memvault_search.adapters.embedder_means import packaged_means
 from memvault_search.adapters.generations import Generations
@@ -178,7 +179,7 @@ class CaseReader:
         vector = question.vector
         if vector is None:
             raise EvalError(f"{one.query.id} has no vector")
-        gathered = await Gathering(self.index, load_persons(), self.means).gather(
+        gathered = await Gathering(self.index, load_persons(), load_deeds(), self.means).gather(
             question, Conditions(now=one.now), vector, vault, self.numbers, None
         )
         best = gathered.pool.best

@@ -18,6 +18,7 @@ from memvault.runtime import telemetry
 from memvault.search.v1.search_pb2_grpc import add_SearchServiceServicer_to_server
 from memvault.vectors import VectorStore
 from memvault_search.adapters.announcer import BusAnnouncer
+from memvault_search.adapters.deeds_file import load_deeds
 from memvault_search.adapters.embedder_cache import CachedEmbedder
 from memvault_search.adapters.generations import Generations
 from memvault_search.adapters.index import StoredIndex
@@ -138,7 +139,7 @@ class Parts:
                 vaults,
                 cached,
                 embedder.means,
-                Gathering(index, load_persons(), embedder.means),
+                Gathering(index, load_persons(), load_deeds(), embedder.means),
                 Finishing(index, cached, self.reranker or RerankClient(self.peers.rerank, encoder_id=embedder.id)),
                 self.profiles,
                 load_strengths(),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memvault_search.domain.block import Block
+from memvault_search.domain.block import Block, StoredBlock
+from memvault_search.domain.deeds import DeedWords
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import of_part
 from memvault_search.domain.selection import Selection
@@ -21,13 +22,22 @@ from memvault_search.usecases.apart import without_common
 from memvault_search.usecases.asking import Conditions, Left, Question, Reference
 from memvault_search.usecases.marks import with_speaker
 from memvault_search.usecases.pooling import Pool, depth_of, pool_of, replies_in, selection_of
-from memvault_search.usecases.rankers import as_blocks, known_share, merged, rankers_of, side_of, with_self_as_context
+from memvault_search.usecases.rankers import (
+    as_blocks,
+    known_share,
+    merged,
+    rankers_of,
+    side_of,
+    with_self_as_context,
+    words_of,
+)
 
 RECENT = "recent"
 COMMON = "common"
 """Among what is switched off: the list of meanings keeps what all of the vault has in common."""
 TOLD = "told_afterwards"
 """Among what is switched off: what was told after a time asked about, in words that name that time, stays out."""
+DEED = "deed"
 _BEFORE_ALL_ELSE_S = 1e12
 """Added to the time of what was said, where that comes first: later than any time of the calendar."""
 _OF_OWN_WORDS = ("dense_", "sparse_")
@@ -49,10 +59,11 @@ class Gathered:
 class Gathering:
     """Asks the index."""
 
-    def __init__(self, index: BlockIndex, persons: PersonWords, means: EncoderMeans) -> None:
-        """`persons`: by which a question names a speaker; `means`: of the index's encoder."""
+    def __init__(self, index: BlockIndex, persons: PersonWords, deeds: DeedWords, means: EncoderMeans) -> None:
+        """`persons`: by which a question names a speaker; `deeds`: what was done; `means`: of the index's encoder."""
         self._index = index
         self._persons = persons
+        self._deeds = deeds
         self._means = means
 
     async def gather(
@@ -100,7 +111,9 @@ class Gathering:
         if numbers.finding.told_afterwards and not asks_of_a_talk(question.text, vault.speakers, self._persons):
             told = _told_afterwards(question, conditions, selection, vault)
         if not held and not told:
+            rankers += self._of_deeds(question, conditions, vault, numbers, limit)
             found = await self._index.find(question.user_id, rankers, selection)
+            rankers, found = _deeds_by_time(rankers, found, vault)
             if question.bare and f"ranker:{RECENT}" not in conditions.off:
                 return _with_recent(rankers, found, question, selection, vault, numbers)
             return rankers, found
@@ -113,6 +126,42 @@ class Gathering:
         if not _any(within):  # what speaks of a time must not keep out all that was told without naming it
             beside = {name: _only(points, frozenset(held), vault) for name, points in beside.items()}
         return rankers, {one.name: merged(within[one.name], beside[one.name], limit) for one in rankers}
+
+    def _of_deeds(
+        self, question: Question, conditions: Conditions, vault: Vault, numbers: SearchSettings, limit: int
+    ) -> list[Ranker]:
+        """What finds memories of the deed that a question without a subject names: "what did we decide?".
+
+        Who asks for advice is after nothing of the past.
+        """
+        off = f"ranker:{DEED}" in conditions.off or not numbers.finding.weights[DEED]
+        if off or not question.bare or question.facet == "advice":
+            return []
+        words = words_of(self._deeds.asked(question.text), vault.words, "self")
+        return [Ranker(DEED, "self", words, limit)] if words[0] else []
+
+
+def _deeds_by_time(rankers: list[Ranker], found: Lists, vault: Vault) -> tuple[list[Ranker], Lists]:
+    """The list of a deed as that of what is recent: by time; without it when nothing of the deed may be found."""
+    if DEED not in found:
+        return rankers, found
+    points: dict[int, str] = {}
+    for point in found[DEED].point_ids:
+        if point in vault.places:
+            points.setdefault(vault.places[point].row, point)
+    if not points:
+        return [one for one in rankers if one.name != DEED], {name: own for name, own in found.items() if name != DEED}
+    return rankers, {
+        **found,
+        DEED: _newest_first({point: vault.at(row) for row, point in points.items()}, recall=False),
+    }
+
+
+def _newest_first(blocks: Mapping[str, StoredBlock], *, recall: bool) -> RankedPoints:
+    """Blocks by a point of each, newest first, scored by their time; with `recall` what was said before all else."""
+    times = {point: _recency(one.block, recall=recall) for point, one in blocks.items()}
+    best = sorted(times, key=lambda point: (-times[point], point))
+    return RankedPoints(tuple(best), np.array([times[point] for point in best], np.float64))
 
 
 def _weights(question: Question, numbers: SearchSettings, vault: Vault) -> dict[str, float]:
@@ -195,8 +244,7 @@ def _with_recent(
     recall = question.facet == "recollection"
     limit = numbers.finding.recent if selection.block_ids is None else max(1, len(selection.block_ids))
     newest = vault.newest(selection, limit, conversations_first=recall)
-    scores = [_recency(stored.block, recall=recall) for stored in newest]
-    points = RankedPoints(tuple(one.passages[0].point_id for one in newest), np.array(scores, np.float64))
+    points = _newest_first({one.passages[0].point_id: one for one in newest}, recall=recall)
     ranker = Ranker(RECENT, "self", ((), ()), numbers.finding.recent)
     return [*rankers, ranker], {**found, RECENT: points}
 

@@ -1,0 +1,104 @@
+"""What was done, asked without a subject: "what did we decide?" (R-10)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memvault_search.adapters.deeds_file import load_deeds
+from memvault_search.domain.deeds import DeedWords
+from memvault_search.domain.scoring.candidates import TimeRange
+from tests.unit.search.conftest import NOW, House, note
+
+DEEDS = load_deeds()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "我們決定了什麼？",
+        "What did we decide?",
+        "what has been decided",
+        "我们决定了什么",
+        "敲定了什麼",
+        "the decision?",
+    ],
+)
+def test_a_deed_is_named_in_all_its_words_whatever_the_language_of_the_question(text: str) -> None:
+    words = DEEDS.asked(text).split()
+    assert {"決定", "decide"} <= set(words)
+    assert "推薦" not in words
+
+
+@pytest.mark.parametrize(
+    "text", ["What's new?", "最近有什麼進展？", "上次聊到哪？", "How's it going?", "做到哪了？", ""]
+)
+def test_a_question_that_names_no_deed_has_no_words(text: str) -> None:
+    assert DEEDS.asked(text) == ""
+
+
+@pytest.mark.parametrize("rows", [[["long walk"]], [["decide"], ["decided"]], [["？"]]])
+def test_a_word_that_is_not_one_token_of_one_deed_is_refused(rows: list[list[str]]) -> None:
+    with pytest.raises(ValueError, match="one token of the index and of one deed"):
+        DeedWords(rows)
+
+
+@pytest.fixture
+async def lately(house: House) -> House:
+    def days_ago(days: int) -> Any:
+        return NOW - timedelta(days=days)
+
+    await house.write(
+        *(note(f"day-{days}", f"a walk by the river number {days}", event_time=days_ago(days)) for days in range(1, 9)),
+        note("first", "we decided to paint the shed green", event_time=days_ago(90)),
+        note("second", "上個月底開會的時候，我們決定把院子裡那間舊倉庫整間重新漆成藍色", event_time=days_ago(60)),
+    )
+    return house
+
+
+async def first(house: House, text: str, **more: Any) -> list[str]:
+    found = await house.ask(
+        text, bare=True, limit=3, off=frozenset({"stage:PairwiseDedup"}) | more.pop("off", set()), **more
+    )
+    return [hit.stored.block.id for hit in found.hits]
+
+
+@pytest.mark.r("R-10")
+@pytest.mark.parametrize("text", ["what did we decide", "我們決定了什麼"])
+async def test_what_speaks_of_the_deed_comes_before_what_is_recent_in_either_language(lately: House, text: str) -> None:
+    found = await first(lately, text)
+    assert set(found[:2]) == {"first", "second"}
+    assert found[2] == "day-1"
+
+
+@pytest.mark.r("R-10")
+async def test_of_what_speaks_of_the_deed_the_newest_has_the_first_rank(lately: House) -> None:
+    hits = (await lately.ask("what did we decide", bare=True)).hits
+    ranks = {
+        hit.stored.block.id: place.rank for hit in hits if hit.why for place in hit.why.places if place.ranker == "deed"
+    }
+    assert ranks == {"second": 1, "first": 2}
+
+
+@pytest.mark.r("R-10")
+async def test_without_a_deed_or_when_switched_off_or_by_reference_what_is_recent_comes_first(lately: House) -> None:
+    assert await first(lately, "what is new") == ["day-1", "day-2", "day-3"]
+    assert await first(lately, "what did we decide", off={"ranker:deed"}) == ["day-1", "day-2", "day-3"]
+    assert (await first(lately, "what did we recommend"))[0] == "day-1"
+    assert "deed" not in (await lately.ask("what did we decide", bare=True, profile="reference")).reference.lists
+
+
+@pytest.mark.r("R-10")
+async def test_who_asks_for_advice_is_not_answered_by_what_was_decided(lately: House) -> None:
+    assert (await first(lately, "what should we decide", facet="advice"))[0] == "day-1"
+
+
+@pytest.mark.r("R-10")
+async def test_a_deed_of_a_time_in_which_nothing_of_it_was_told_lowers_nobody(lately: House) -> None:
+    """An empty list must not raise what a candidate could have got."""
+    week = TimeRange((NOW - timedelta(days=7)).timestamp(), NOW.timestamp())
+    with_deed = await lately.ask("what did we decide", bare=True, time_range=week)
+    without = await lately.ask("what did we decide", bare=True, time_range=week, off=frozenset({"ranker:deed"}))
+    assert [hit.score for hit in with_deed.hits] == [hit.score for hit in without.hits]
