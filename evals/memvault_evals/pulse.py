@@ -22,7 +22,7 @@ SIDES: Mapping[str, tuple[str, ...]] = {
     "sparse": ("ranker:sparse_self", "ranker:sparse_context"),
 }
 # what is found by either side alone: no other list votes, nothing is scored or reranked, no date in a text filters
-OTHERS = ("ranker:speaker", "ranker:reply", "ranker:recent", "ranker:deed", "ranker:hyde", "ranker:follow_up")
+OTHERS = ("ranker:speaker", "ranker:reply", "ranker:recent", "ranker:named", "ranker:hyde", "ranker:follow_up")
 QUIET = (*OTHERS, "gate", "rerank", "cascade", "time_filter", *(f"stage:{stage.name}" for stage in STAGES))
 
 

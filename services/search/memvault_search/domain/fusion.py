@@ -19,7 +19,7 @@ from memvault_search.domain.scoring.ordering import stable_order
 
 Side = Literal["dense", "sparse"]
 ABSENT = 0
-TIMES = frozenset({"recent", "deed"})
+TIMES = frozenset({"recent", "named"})
 """Rankers whose scores are times: their places mean something, their distances nothing."""
 _PART = "#"
 """Behind the name of a ranker that looks for one part of a question, and before the part's number, from 1."""

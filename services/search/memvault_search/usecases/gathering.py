@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memvault_search.domain.block import Block, StoredBlock
+from memvault_search.domain.days import NamedDay, days_in
 from memvault_search.domain.deeds import DeedWords
 from memvault_search.domain.embedding import FloatArray
 from memvault_search.domain.fusion import of_part
@@ -37,7 +38,7 @@ COMMON = "common"
 """Among what is switched off: the list of meanings keeps what all of the vault has in common."""
 TOLD = "told_afterwards"
 """Among what is switched off: what was told after a time asked about, in words that name that time, stays out."""
-DEED = "deed"
+NAMED = "named"
 _BEFORE_ALL_ELSE_S = 1e12
 """Added to the time of what was said, where that comes first: later than any time of the calendar."""
 _OF_OWN_WORDS = ("dense_", "sparse_")
@@ -111,9 +112,9 @@ class Gathering:
         if numbers.finding.told_afterwards and not asks_of_a_talk(question.text, vault.speakers, self._persons):
             told = _told_afterwards(question, conditions, selection, vault)
         if not held and not told:
-            rankers += self._of_deeds(question, conditions, vault, numbers, limit)
+            rankers += self._of_what_is_named(question, conditions, vault, numbers, limit)
             found = await self._index.find(question.user_id, rankers, selection)
-            rankers, found = _deeds_by_time(rankers, found, vault)
+            rankers, found = _named_by_time(rankers, found, vault, days_in(question.text))
             if question.bare and f"ranker:{RECENT}" not in conditions.off:
                 return _with_recent(rankers, found, question, selection, vault, numbers)
             return rankers, found
@@ -127,34 +128,46 @@ class Gathering:
             beside = {name: _only(points, frozenset(held), vault) for name, points in beside.items()}
         return rankers, {one.name: merged(within[one.name], beside[one.name], limit) for one in rankers}
 
-    def _of_deeds(
+    def _of_what_is_named(
         self, question: Question, conditions: Conditions, vault: Vault, numbers: SearchSettings, limit: int
     ) -> list[Ranker]:
-        """What finds memories of the deed that a question without a subject names: "what did we decide?".
+        """What finds memories of the deed or the day that a question without a subject names: "what did we decide?".
 
-        Who asks for advice is after nothing of the past.
+        Who asks for advice is after nothing that was done.
         """
-        off = f"ranker:{DEED}" in conditions.off or not numbers.finding.weights[DEED]
-        if off or not question.bare or question.facet == "advice":
+        if f"ranker:{NAMED}" in conditions.off or not numbers.finding.weights[NAMED] or not question.bare:
             return []
-        words = words_of(self._deeds.asked(question.text), vault.words, "self")
-        return [Ranker(DEED, "self", words, limit)] if words[0] else []
+        deeds = "" if question.facet == "advice" else self._deeds.asked(question.text)
+        named = " ".join((deeds, *(day.words for day in days_in(question.text))))
+        words = words_of(named, vault.words, "self")
+        return [Ranker(NAMED, "self", words, limit)] if words[0] else []
 
 
-def _deeds_by_time(rankers: list[Ranker], found: Lists, vault: Vault) -> tuple[list[Ranker], Lists]:
-    """The list of a deed as that of what is recent: by time; without it when nothing of the deed may be found."""
-    if DEED not in found:
+def _named_by_time(
+    rankers: list[Ranker], found: Lists, vault: Vault, days: Sequence[NamedDay]
+) -> tuple[list[Ranker], Lists]:
+    """The list of what is named as that of what is recent: by time; without it when nothing of it may be found.
+
+    Of `days` that are asked about only what names one of them counts.
+    """
+    if NAMED not in found:
         return rankers, found
     points: dict[int, str] = {}
-    for point in found[DEED].point_ids:
-        if point in vault.places:
+    for point in found[NAMED].point_ids:
+        if point in vault.places and _names(vault.at(vault.places[point].row).block, days):
             points.setdefault(vault.places[point].row, point)
     if not points:
-        return [one for one in rankers if one.name != DEED], {name: own for name, own in found.items() if name != DEED}
+        return [one for one in rankers if one.name != NAMED], {
+            name: own for name, own in found.items() if name != NAMED
+        }
     return rankers, {
         **found,
-        DEED: _newest_first({point: vault.at(row) for row, point in points.items()}, recall=False),
+        NAMED: _newest_first({point: vault.at(row) for row, point in points.items()}, recall=False),
     }
+
+
+def _names(block: Block, days: Sequence[NamedDay]) -> bool:
+    return not days or not {*days}.isdisjoint(days_in(f"{block.title}\n{block.text}"))
 
 
 def _newest_first(blocks: Mapping[str, StoredBlock], *, recall: bool) -> RankedPoints:
