@@ -68,7 +68,20 @@ def test_a_day_is_read_in_every_way_of_writing_it(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["13/5", "0/3", "1/2/3", "10.0.0.5", "12-03-04", "v12/3", "December 2026", "maybe 5", "二十月三日", "12月32日", ""],
+    [
+        "13/5",
+        "0/3",
+        "1/2/3",
+        "10.0.0.5",
+        "12-03-04",
+        "過去 2-3 天",
+        "v12/3",
+        "December 2026",
+        "maybe 5",
+        "二十月三日",
+        "12月32日",
+        "",
+    ],
 )
 def test_what_is_no_day_is_not_read_as_one(text: str) -> None:
     assert days_in(text) == ()

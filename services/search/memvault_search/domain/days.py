@@ -17,7 +17,8 @@ _MONTHS = (
 _DIGITS = "〇一二三四五六七八九"
 _MONTH_NAME = "|".join(f"{name[:3]}(?:{name[3:]})?" if name[3:] else name for name in _MONTHS)
 _NAMED = re.compile(
-    r"(?<![a-z\d/.-])(?:\d{4}[/.-])?(?P<m1>\d{1,2})[/-](?P<d1>\d{1,2})(?![\d/.-])"
+    r"(?<![a-z\d/.-])(?P<m1>\d{1,2})/(?P<d1>\d{1,2})(?![\d/.-])"
+    r"|(?<!\d)\d{4}[/.-](?P<m6>\d{1,2})[/.-](?P<d6>\d{1,2})(?!\d)"
     r"|(?P<m2>\d{1,2}) ?月 ?(?P<d2>\d{1,2}) ?[日号]"
     r"|(?P<m3>[一二三四五六七八九十]{1,2})月(?P<d3>[一二三四五六七八九十]{1,3})[日号]"
     rf"|\b(?P<m4>{_MONTH_NAME})\.? (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?\b"
@@ -48,7 +49,7 @@ def days_in(text: str) -> tuple[NamedDay, ...]:
 
 
 def _day(match: re.Match[str]) -> NamedDay | None:
-    month, day = next((match[f"m{form}"], match[f"d{form}"]) for form in range(1, 6) if match[f"m{form}"])
+    month, day = next((match[f"m{form}"], match[f"d{form}"]) for form in range(1, 7) if match[f"m{form}"])
     number, of_month = _number(month), _number(day)
     return NamedDay(number, of_month) if 1 <= number <= len(_MONTHS) and 1 <= of_month <= _LONGEST_MONTH else None
 
