@@ -1,6 +1,7 @@
 """The bus against a real NATS server: what is promised in `memvault.bus.port.Bus`."""
 
 import asyncio
+import gc
 import json
 import signal
 import subprocess
@@ -296,6 +297,25 @@ async def test_a_connection_closed_for_good_is_opened_anew_and_others_keep_runni
     await bus.publish(subjects.BLOCK_UPSERTED, block("b2"))
     await eventually(lambda: len(seen) == 2)
     assert bus.connected
+
+
+async def test_a_fetch_that_brings_nothing_leaves_no_work_for_the_garbage_collector(started):
+    seen: list[Event] = []
+    bus = await started("search", on_blocks(collect(seen)), fetch_timeout_s=0.1)
+    await asyncio.sleep(0.3)  # the first fetch begins within the start
+    gc.collect()
+    gc.disable()
+    try:
+        await asyncio.sleep(1.5)
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        assert [one for one in gc.garbage if isinstance(one, asyncio.Task | TimeoutError)] == []
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    await bus.publish(subjects.BLOCK_UPSERTED, block("b1"))
+    await eventually(lambda: len(seen) == 1)
 
 
 async def test_a_changed_setting_reaches_a_durable_that_exists(started, settings):
